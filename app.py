@@ -1,4 +1,4 @@
-"""The dashboard: every page in one table."""
+"""The dashboard: all pages in a table."""
 
 import streamlit as st
 

@@ -21,7 +21,7 @@ log = logging.getLogger("compute.command")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command: 0 done, 2 wrong input in one sentence, 1 a bug with its log's id."""
+    """Run a command; returns 0 if done, 2 for wrong input (a sentence), 1 for a bug (its id)."""
     start = time.monotonic()
     asked, hint = old.renewed(sys.argv[1:] if words is None else words)
     name = app.name_of(asked)
@@ -54,7 +54,7 @@ def _run(name: str, words: Sequence[str]) -> int:
 def _is_damage() -> bool:
     """Return whether the error comes from damage in the store or its state, which is then named."""
     with contextlib.suppress(Exception):
-        # Imported late: the store loads SQLAlchemy, which help and usage errors do not need.
+        # Imported here because the store loads SQLAlchemy, which help and usage errors do not need.
         from compute.store import damage, integrity
         from compute.store.store import Store
 
@@ -67,7 +67,7 @@ def _is_damage() -> bool:
 
 
 def _failed(command: str, error: Exception) -> int:
-    """Report a refusal by a disk, or a bug; the exit status."""
+    """Report a failure of the disk or a bug; returns the exit status."""
     try:
         now = settings.load()
     except Exception:  # The settings themselves may be the bug.
@@ -79,7 +79,7 @@ def _failed(command: str, error: Exception) -> int:
 
 
 def _say(words: str, level: int = logging.ERROR) -> None:
-    """Say one sentence to the caller of the command."""
+    """Print one sentence for the caller of the command."""
     if json_logs.are_on():
         log.log(level, "%s", words)
     else:

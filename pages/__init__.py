@@ -1,1 +1,1 @@
-"""The pages: one file each, with its sections in a folder of its name after an underscore."""
+"""The pages: a file each, with sections in a folder of the same name after an underscore."""

@@ -1,4 +1,4 @@
-"""How numbers are computed: definition and origin of every number."""
+"""How numbers are computed: the definition and origin of every number."""
 
 from compute.views.about.page import page
 from pages._shared import renderer

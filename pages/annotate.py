@@ -1,4 +1,4 @@
-"""Judge: tasks, and the form at which unjudged documents are judged blind."""
+"""Judge: tasks, and the form for judging unjudged documents blind."""
 
 import streamlit as st
 

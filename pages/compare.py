@@ -1,4 +1,4 @@
-"""Compare: two systems, query by query, on one dataset or on all."""
+"""Compare: two systems, query by query, on one dataset or on all datasets."""
 
 from compute.views.compare.page import page
 from pages._compare import fusions, judging

@@ -1,4 +1,4 @@
-"""Efficiency: what does quality cost in time and in space?"""
+"""Efficiency: what does quality cost in time and space?"""
 
 from compute.views.efficiency.page import page
 from pages._shared import renderer

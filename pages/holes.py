@@ -1,4 +1,4 @@
-"""Holes: the unjudged share, and could it flip the ranking?"""
+"""Holes: how many documents are unjudged, and could they flip the ranking?"""
 
 from compute.views.holes.page import page
 from pages._frame import added_switch

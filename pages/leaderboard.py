@@ -1,4 +1,4 @@
-"""Leaderboard: which system is best, on which datasets?"""
+"""Leaderboard: which system is best, and on which datasets?"""
 
 from compute.views.leaderboard.page import page
 from pages._shared import renderer

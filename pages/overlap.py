@@ -1,4 +1,4 @@
-"""Overlap: how similar are the corpora, and does it matter for a system?"""
+"""Overlap: how similar are corpora, and does it matter to a system?"""
 
 from compute.views.overlap.page import page
 from pages._overlap import counting

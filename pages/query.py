@@ -1,4 +1,4 @@
-"""Query: the ranked lists of up to four systems side by side, with text and judgements."""
+"""Query: ranked lists of up to four systems side by side, with texts and judgements."""
 
 from compute.views.query.page import page
 from pages._query import judging, reasons

@@ -1,1 +1,1 @@
-"""Foundations: settings, errors, locks, files, words. Imports none of our other rooms."""
+"""Foundations: settings, errors, locks, files, words. Imports no other room of the project."""

@@ -1,4 +1,4 @@
-"""Cache of computed values, bounded by their bytes."""
+"""Cache of computed values, limited by their size in bytes."""
 
 import hashlib
 import threading
@@ -14,11 +14,11 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Value]):
-    """Values by their inputs, the most recently used at the end; for any thread."""
+    """Values by their inputs, most recently used last; safe for threads."""
 
     def __init__(self, most: int, size: Callable[[Value], int], largest: int | None = None) -> None:
-        """`most` bytes are cached, by `size`, and no value larger than `largest`. Without `largest`
-        the newest value stays, whatever its size."""
+        """At most `most` bytes, measured by `size`, are cached, and no value larger than `largest`.
+        Without `largest` the newest value always stays."""
         self._most, self._size, self._largest = most, size, largest
         self._values: OrderedDict[Hashable, tuple[Value, int, Hashable]] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
@@ -27,7 +27,7 @@ class Kept(Generic[Value]):
 
     @property
     def held(self) -> int:
-        """Bytes cached now."""
+        """Bytes currently cached."""
         return self._held
 
     def values(self) -> list[Value]:
@@ -36,7 +36,7 @@ class Kept(Generic[Value]):
             return [value for value, _, _ in self._values.values()]
 
     def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
-        """The value of a key in a state, made if it is not cached; concurrent callers wait.
+        """The value of a key in a state, computed if it is not cached; concurrent callers wait.
 
         A key has one value; a value for a new state replaces it.
         """
@@ -73,7 +73,7 @@ class Kept(Generic[Value]):
 
 
 def key(value: Any) -> Hashable:
-    """Key of arguments that may include lists and dictionaries: 1, 1.0 and True differ."""
+    """Key of arguments, which may include lists and dictionaries; 1, 1.0 and True are distinct."""
     if isinstance(value, Mapping):
         return dict, tuple((name, key(item)) for name, item in sorted(value.items()))
     if isinstance(value, list | tuple):
@@ -82,8 +82,8 @@ def key(value: Any) -> Hashable:
 
 
 def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
-    """Cache of a function by its arguments: equal arguments get the same object, which callers must
-    not change. Arguments that cannot be pickled are not cached."""
+    """Cache of a function by its arguments. Equal arguments get the same object, which callers must
+    not change; results for arguments that cannot be pickled are not cached."""
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> Made:

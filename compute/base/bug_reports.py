@@ -1,4 +1,4 @@
-"""Bugs: logged with their traceback under an id; users only see the id."""
+"""Bug reports: a traceback is logged under an id, and users see only the id."""
 
 import contextlib
 import logging
@@ -12,10 +12,9 @@ from compute.base.files import make_folder
 from compute.base.settings import Settings
 
 PAUSE = 3600.0
-"""Seconds in which a bug of one kind is logged once, so that repetitions do not fill the disk."""
+"""Seconds within which a kind of bug is logged once, so that repetitions do not fill the disk."""
 _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
-"""Time, bug number and place of each kind of bug: the type of the error and the lines of its
-traceback."""
+"""Time, bug number and place of each kind of bug: the error's type and its traceback's lines."""
 
 
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:
@@ -48,7 +47,7 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
 
 
 def said(settings: Settings, where: str, error: Exception) -> str:
-    """One sentence for the user on a bug, which is recorded first."""
+    """Sentence for the user on a bug, which is recorded first."""
     bug, log = record(settings, where, error)
     kept = f"please report {log}" if log else "its log could not be written"
     return f"bug {bug} in Beirscope, not in your input: {kept}"

@@ -1,8 +1,8 @@
-"""Refusals of a machine in one sentence: no space, a quota, no permission, no memory, no file.
+"""Failures of the machine in one sentence: no space, a quota, no permission, no memory, no file.
 
-The only place that recognises such refusals as errors of the system, SQLite, DuckDB, PyArrow,
-NumPy, torch or Java. It is called where errors leave the project: by the command line, the pages,
-the steps of jobs, and the saving of judgements.
+Only this module recognises such errors of the system, SQLite, DuckDB, PyArrow, NumPy, torch or
+Java. It is called where errors leave the project: by commands, pages, steps of jobs, and when
+judgements are saved.
 """
 
 import errno
@@ -18,14 +18,14 @@ from pathlib import Path
 from compute.base.errors import BeirscopeError, Unavailable
 
 SHORT = 8 * 1024**2
-"""Free bytes below which a disk counts as the full one: the failed write was often larger, and
-its remains are removed before the disk is checked."""
+"""Free bytes below which a disk counts as full, since the failed write may have been larger and its
+remains are removed before the check."""
 
 _BROKEN = "{place} cannot be read or written: check its disk, or {other}"
 _CLOSED = "this account has no access to {place}: change its permissions, or {other}"
 _REFUSED: Mapping[int, str] = {
-    errno.ENOSPC: "no space is left on the disk of {place}: free some, then try again",
-    errno.EDQUOT: "the quota of disk space is used up at {place}: free some, then try again",
+    errno.ENOSPC: "no space is left on the disk of {place}: free some space, then try again",
+    errno.EDQUOT: "the disk quota is used up at {place}: free some space, then try again",
     errno.EROFS: "{place} is on a read-only disk: make it writable, or {other}",
     errno.EACCES: _CLOSED,
     errno.EPERM: _CLOSED,
@@ -35,16 +35,18 @@ _REFUSED: Mapping[int, str] = {
     errno.ENXIO: "{place} is not a file: move it away, or {other}",
     errno.ELOOP: "{place} is a link that leads back to itself: fix it, or {other}",
     errno.ENAMETOOLONG: "{place:.80}… is too long for a file name: shorten it",
-    errno.EFBIG: "{place} would become larger than its disk allows: choose another place",
+    errno.EFBIG: "{place} would become larger than the disk allows: choose another place",
     **dict.fromkeys(
         (errno.EMFILE, errno.ENFILE),
         "too many files are open at once: raise the limit (ulimit -n), then try again",
     ),
-    errno.ENOMEM: "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or"
-    " import less at a time, then try again",
+    errno.ENOMEM: (
+        "there is not enough memory: end other programs, lower BEIRSCOPE_THREADS or import less at"
+        " a time, then try again"
+    ),
 }
 _UNKNOWN = 0
-"""Refusals of SQLite without a reason, for which the disk is checked."""
+"""Errors of SQLite that give no reason, for which the disk is checked."""
 _SQLITE: Mapping[int, int] = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_READONLY: _UNKNOWN,
@@ -71,8 +73,8 @@ _QUOTED = re.compile(r"[\"'](/[^\"']+)[\"']")
 
 
 def refusal(error: BaseException, home: Path) -> Unavailable | None:
-    """The sentence for an error caused by the machine; None for any other. It names the file or
-    folder of the error, else the disk without space, else the home folder."""
+    """The sentence for an error caused by the machine; None for any other error. It names the
+    error's file or folder, else the full disk, else the home folder."""
     for behind in _chain(error):
         number = _number(behind)
         if number is not None:
@@ -102,7 +104,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _number(error: BaseException) -> int | None:
-    """The errno of a refusal; None for anything else, and for the project's own errors."""
+    """The errno of a machine error; None for any other error, and for the project's own errors."""
     if isinstance(error, BeirscopeError):
         return None
     if isinstance(error, sqlite3.Error):
@@ -116,15 +118,15 @@ def _number(error: BaseException) -> int | None:
         return error.errno if error.errno in _REFUSED else None
     text = str(error).lower()
     number = next((number for words, number in _WORDS.items() if words in text), None)
-    # Other sources, such as servers, also deny permissions.
+    # Servers and other sources also deny permissions.
     ours = isinstance(error, OSError) or type(error).__module__.startswith(_LIBRARIES)
     return number if ours or number not in (errno.EACCES, errno.EPERM) else None
 
 
 def _named(error: BaseException) -> Path | None:
-    """The path that the error names, if any."""
+    """The path named by the error, if any."""
     if isinstance(error, OSError) and isinstance(error.filename, str | bytes | os.PathLike):
-        # With two names, the second: the folder onto which a file was renamed.
+        # Of two names the second counts: the folder to which a file was renamed.
         other = error.filename2 if error.errno == errno.EISDIR else None
         return Path(os.fsdecode(other or error.filename))
     found = _QUOTED.search(str(error))
@@ -136,7 +138,7 @@ def _sentence(number: int, named: Path | None, home: Path) -> str:
     if number == errno.ENOTDIR:  # The obstacle may be above the requested path.
         above = (one for one in (*reversed(place.parents), place) if os.path.lexists(one))
         place = next((one for one in above if not one.is_dir()), place)
-    if number == _UNKNOWN:  # SQLite does not name its file.
+    if number == _UNKNOWN:  # SQLite does not name the file.
         place = next((file for file in home.glob("*.sqlite") if file.is_dir()), place)
     ours = place.is_relative_to(home) or home.is_relative_to(place)
     other = "set BEIRSCOPE_HOME to another folder" if ours else "choose another place"
@@ -145,7 +147,7 @@ def _sentence(number: int, named: Path | None, home: Path) -> str:
 
 
 def _reason(place: Path) -> int:
-    """The errno that fits the disk's present state; _UNKNOWN if nothing seems wrong with it."""
+    """The errno that fits the present state of the disk; _UNKNOWN if nothing seems wrong."""
     place = next(folder for folder in (place, *place.parents) if folder.exists())
     if place.suffix == ".sqlite" and place.is_dir():
         return errno.EISDIR

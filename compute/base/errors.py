@@ -1,4 +1,4 @@
-"""Errors that are not bugs: each is one sentence that ends with the next step."""
+"""Errors that are not bugs; each is one sentence that ends with the next step."""
 
 
 class BeirscopeError(Exception):
@@ -14,8 +14,8 @@ class Missing(BeirscopeError):
 
 
 class Unavailable(BeirscopeError):
-    """Something required is unavailable here: a package, a model, a port, memory."""
+    """Something required is unavailable here, such as a package, a model, a port or memory."""
 
 
 class Conflict(BeirscopeError):
-    """The request contradicts the store, for example with a name already in use."""
+    """The request contradicts the store, for example because a name is already in use."""

@@ -16,7 +16,7 @@ from compute.base.errors import WrongInput
 
 
 def untar(archive: tarfile.TarFile, folder: Path) -> None:
-    """Write the plain files of an archive below a folder; links and devices are left out.
+    """Extract the plain files of an archive to a folder; links and devices are left out.
 
     `TarFile.extractall(filter="data")` would do, but exists only from Python 3.11.4 on. Raises
     WrongInput for a name that leads out of the folder.
@@ -25,7 +25,9 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
     for member in archive:
         target = (root / member.name).resolve()
         if not target.is_relative_to(root):
-            raise WrongInput(f"{member.name!r} leads out of the archive {archive.name}: not taken")
+            raise WrongInput(
+                f"{member.name!r} leads out of the archive {archive.name}: it is not extracted"
+            )
         content = archive.extractfile(member) if member.isfile() else None
         if content is not None:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -37,13 +39,13 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """A file to write, which gets its name once it is complete and on the disk.
 
-    Written under a random name, so that two processes may write the same file at once. `alone`: the
-    caller knows that no other process writes it (it has a lock); the name is then fixed, so that
-    the file of a killed attempt is overwritten.
+    It is written under a random name, so that two processes may write the same file at once. With
+    `alone` the caller holds a lock, and the name is fixed, so that the file of a killed attempt is
+    overwritten.
     """
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
-    aside.unlink(missing_ok=True)  # remove a link there, not its target
+    aside.unlink(missing_ok=True)  # remove a link with this name, not its target
     try:
         with aside.open("wb") as file:
             yield file
@@ -56,7 +58,7 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
 
 
 def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
-    """A plain file, open for reading, or as the flags say.
+    """A plain file, opened for reading or as the flags say.
 
     Raises OSError for anything else, since a pipe or a device may never answer or never end.
     """
@@ -82,7 +84,7 @@ def digest(file: Path) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and its parents, all on the disk when this returns."""
+    """Create a folder and its parents, all written to disk when this returns."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -90,7 +92,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's list of names to the disk."""
+    """Flush the list of names in a folder to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

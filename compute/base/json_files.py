@@ -1,4 +1,4 @@
-"""JSON from any source: a failure of Python's reader is the file's fault."""
+"""JSON from any source: every failure of Python's reader counts as a fault of the file."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from compute.base.errors import WrongInput
 
 
 def parsed(text: str | bytes) -> Any:
-    """The value. Raises ValueError, also for nesting deeper than Python allows."""
+    """The parsed value. Raises ValueError, also for nesting deeper than Python allows."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -16,7 +16,7 @@ def parsed(text: str | bytes) -> Any:
 
 
 def read(file: Path) -> Any:
-    """The value in a file. Raises WrongInput if it is not JSON, FileNotFoundError without it."""
+    """The value in a file. Raises WrongInput if it is not JSON, FileNotFoundError if missing."""
     try:
         return parsed(file.read_text("utf-8"))
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""Logs of a process: lines for people, or with the setting `logs` one JSON object per line.
+"""Logs of a process: readable lines, or with the setting `logs` one JSON object per line.
 
-Such an object never contains the message of an exception, in which a library may quote a document;
-the exception's type and traceback show where to look. Secrets are masked, as everywhere.
+A JSON object never contains the message of an exception, since a library may quote a document in
+it; the type and traceback show where to look. Secrets are masked, as everywhere.
 """
 
 import json
@@ -17,10 +17,10 @@ from compute.base.redaction import Formatter, masked
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as one line of JSON: time, level, logger, message, process; job and error if any."""
+    """A record as a line of JSON: time, level, logger, message, process; job and error if any."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, masked; `job` is the id of its job or task."""
+        """The line with secrets masked; `job` is the id of its job or task."""
         told = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -56,7 +56,7 @@ def _wanted() -> bool:
     try:
         return settings.load().logs == "json"
     except BeirscopeError:
-        # Code that needs the settings reports what is wrong with them.
+        # Code that needs the settings reports their errors.
         return False
 
 

@@ -1,4 +1,4 @@
-"""Address of the dashboard: only this machine, or any address once people sign in."""
+"""Address of the dashboard: only this machine, or any address if people sign in."""
 
 import ipaddress
 import tomllib
@@ -12,14 +12,14 @@ from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import PROJECT, Settings
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-"""Names of this machine that a browser may request; others are DNS rebinding or a proxy."""
+"""Names of this machine that a browser may request; other names mean DNS rebinding or a proxy."""
 SHORTEST_SECRET = 32
 _NEEDED = ("redirect_uri", "cookie_secret")
 _OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 
 
 _USUAL = {"http": 80, "https": 443}
-"""Schemes of pages, and the default ports that an address omits."""
+"""Schemes of pages, with the default ports that an address omits."""
 
 
 class Origin(NamedTuple):
@@ -41,7 +41,7 @@ class SignIn(NamedTuple):
 
 
 def is_loopback(address: str | None) -> bool:
-    """Return whether only this machine reaches an address; no address means every network."""
+    """Return whether only this machine can reach an address; no address means every network."""
     try:
         return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
     except ValueError:
@@ -67,9 +67,9 @@ def origins(
 ) -> frozenset[Origin]:
     """Every origin that is the dashboard's own.
 
-    They are this machine's names and the address it listens on, at its port, and the origin of the
-    sign-in. A name in the setting `hosts` applies to its port; without a port to this port and, for
-    a proxy, the default ones.
+    They are this machine's names and its listening address, at its port, and the sign-in's origin.
+    A name in the setting `hosts` applies to its own port, or without one to this port and, for a
+    proxy, the default ports.
     """
     names = {*LOCAL, address or ""} - {"", "0.0.0.0", "::"}
     texts = [f"http://{_bracketed(name)}:{port}" for name in names]
@@ -80,22 +80,22 @@ def origins(
 
 
 def named(host: str, own: Collection[Origin]) -> set[Origin]:
-    """The origins that match a request's Host header; none for another host."""
+    """The origins that match a request's Host header; empty for another host."""
     meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
     return {one for one in meant if one and one in own}
 
 
 def _bracketed(host: str) -> str:
-    """A host as in an address: IPv6 between brackets."""
+    """A host as written in an address: IPv6 in brackets."""
     return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
 
 
 def check(settings: Settings, address: str | None) -> None:
-    """Raise Unavailable, with the reason, if the dashboard must not listen."""
+    """Raise Unavailable, with the reason, if the dashboard must not listen on the address."""
     if not settings.sign_in and not is_loopback(address):
         raise Unavailable(
-            "without sign-in everyone who reaches the dashboard may do everything, so it"
-            f" serves only its own machine, not {address or 'every network'}: set sign_in"
+            "without sign-in everyone who reaches the dashboard has all rights, so it serves"
+            f" only its own machine, not {address or 'every network'}: set sign_in"
             " (docs/deployment.md), or start it with the address 127.0.0.1"
         )
 
@@ -107,8 +107,8 @@ def secrets_files(settings: Settings) -> list[Path]:
 
 
 def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
-    """The sign-in of the settings, checked; None without one. Raises Missing if the secrets lack
-    something, WrongInput if something in them is weak."""
+    """The checked sign-in settings; None if there is no sign-in. Raises Missing if the secrets are
+    incomplete, WrongInput if they are weak."""
     if not settings.sign_in:
         return None
     roles.check(settings)
@@ -118,8 +118,8 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
         raise Missing(f"{where}: [auth] lacks {' and '.join(missing)} (docs/deployment.md)")
     if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
         raise WrongInput(
-            f"{where}: cookie_secret has fewer than {SHORTEST_SECRET} characters: make one with"
-            " python -c 'import secrets; print(secrets.token_hex(32))'"
+            f"{where}: cookie_secret has fewer than {SHORTEST_SECRET} characters: create one"
+            " with python -c 'import secrets; print(secrets.token_hex(32))'"
         )
     back = urlsplit(str(auth["redirect_uri"]))
     if not back.hostname or not back.path.endswith("/oauth2callback"):
@@ -145,14 +145,14 @@ def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError, RecursionError):
-            # The error's message may quote a secret.
+            # The error message may quote a secret.
             raise WrongInput(f"{file}: cannot be read as TOML: fix or remove it") from None
         if isinstance(content.get("auth"), dict):
             found = file, content["auth"]
     if found is None:
         raise Missing(
-            "sign_in is set, but no secrets.toml has a section [auth] with the provider: make"
-            f" {files[-1]} (docs/deployment.md)"
+            "sign_in is set, but no secrets.toml has a section [auth] with the provider:"
+            f" create {files[-1]} (docs/deployment.md)"
         )
     return found
 

@@ -11,13 +11,13 @@ from compute.base.errors import Conflict
 
 PROBES = 10
 PAUSE = 0.02
-"""Seconds between two attempts."""
+"""Seconds between attempts."""
 
 
 @contextlib.contextmanager
 def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
-    """Hold the lock file, emptied, while the body runs; None if another process still holds it
-    after this many seconds. The lock ends with the process, however that ends; its content stays
+    """Hold the lock file, emptied, for the with-block; None if another process still holds it after
+    this many seconds. The lock ends with the process, however that happens; the content stays
     readable."""
     with _opened(file, "a+") as held:
         if not _locked(held, PROBES + int(wait / PAUSE)):
@@ -29,7 +29,7 @@ def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
 
 
 def is_held(file: Path) -> bool:
-    """Return whether some process holds the lock file now."""
+    """Return whether some process currently holds the lock file."""
     if not file.is_file():
         return False
     with file.open(encoding="utf-8") as probe:
@@ -41,8 +41,8 @@ def is_held(file: Path) -> bool:
 
 
 def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
-    """The lock file, created if missing. Raises Conflict for a link, a pipe or a folder. A link's
-    target would be emptied; opening a pipe would wait forever."""
+    """The lock file, created if missing. Raises Conflict for a link, a pipe or a folder. The target
+    of a link would be emptied, and opening a pipe would wait forever."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_symlink() or (file.exists() and not file.is_file()):
         raise Conflict(f"{file} is not a plain file, as a lock must be: remove it")
@@ -50,7 +50,7 @@ def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
 
 
 def _locked(held: TextIO, probes: int) -> bool:
-    # `is_held` takes a shared lock for an instant, so one refusal is not an answer yet.
+    # `is_held` takes a shared lock for an instant, so a single refusal proves nothing.
     for _ in range(probes):
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -62,7 +62,7 @@ def _locked(held: TextIO, probes: int) -> bool:
 
 @contextlib.contextmanager
 def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-    """Hold a lock file exclusively, or shared with others, while the body runs. Raises
+    """Hold a lock file exclusively, or shared with others, for the with-block. Raises
     BlockingIOError if another process holds it and `wait` is false."""
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     with _opened(file, "a") as held:

@@ -1,4 +1,4 @@
-"""Parquet files, read a batch at a time, whatever their size."""
+"""Parquet files of any size, read a batch at a time."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,24 +9,24 @@ import pyarrow.parquet as pq
 from compute.base.words import typed
 
 BATCH = 5_000
-"""Rows of a batch: documents of some hundred words make a few megabytes of text."""
+"""Rows of a batch: documents of a few hundred words make a few megabytes of text."""
 _BUFFER = 1024**2
 
 
 def schema(columns: str) -> pa.Schema:
-    """The schema of columns as read by `words.typed`."""
+    """The schema of columns in the form of `words.typed`."""
     return pa.schema([(name, pa.type_for_alias(of)) for name, of in typed(columns)])
 
 
 def opened(path: Path) -> pq.ParquetFile:
     """A file whose batches are read from disk on demand."""
-    # By default PyArrow prefetches all row groups, that is, the whole corpus into memory.
+    # By default PyArrow prefetches all row groups, and so the whole corpus, into memory.
     return pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
 
 
 def batches(
     path: Path, columns: Sequence[str] | None = None, rows: int = BATCH
 ) -> Iterator[pa.RecordBatch]:
-    """These columns of a file, this many rows at a time."""
+    """These columns of a file, in batches of this many rows."""
     with opened(path) as file:
         yield from file.iter_batches(rows, columns=columns)

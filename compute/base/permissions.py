@@ -1,7 +1,7 @@
-"""Permissions of new files: for their owner, and the group that a home admits. Files made in a home
-are only for its owner: folders 0700, files 0600. If the home folder, or its folder of parts, which
-machines may share, already existed with group rights, new files and folders give the group the same
-rights; others never get any. Existing files in a home keep their permissions, which may be
+"""Permissions of new files: for the owner, and for the group that a home admits. Files made in a
+home are only for its owner: folders 0700, files 0600. If the home folder, or its folder of parts,
+which machines may share, already existed with group rights, new files and folders give the group
+the same rights; others never get any. Existing files in a home keep their permissions, which may be
 intended, so a start only warns if others can read them. The process's umask does this, set once
 when a command or the dashboard starts, since SQLite, DuckDB, Java and child processes also write
 files. The umask belongs to the whole process, so threads never change it, and files outside the
@@ -16,14 +16,14 @@ from compute.base import settings
 from compute.base.errors import BeirscopeError
 
 _USUAL = os.umask(0o077)
-"""The umask that this process started with, which cannot be read without setting it."""
+"""Umask with which this process started; it cannot be read without setting it."""
 os.umask(_USUAL)
 
 
 @contextlib.contextmanager
 def private() -> Iterator[None]:
-    """Make files of this process and its children private to the home's owner and group, in the
-    with-block.
+    """Make new files of this process and its children private to the home's owner and group, for
+    the with-block.
 
     Only for the main thread, at the start.
     """
@@ -35,15 +35,15 @@ def private() -> Iterator[None]:
 
 
 def usual(*paths: Path) -> None:
-    """Give files and folders outside the home the user's default permissions. Missing files, and
-    those of other accounts, are left unchanged."""
+    """Give files and folders outside the home the user's default permissions. Missing files and
+    files of other accounts are left unchanged."""
     for path in paths:
         if (path.is_file() or path.is_dir()) and path.stat().st_uid == os.geteuid():
             path.chmod((0o777 if path.is_dir() else 0o666) & ~_USUAL)
 
 
 def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
-    """A sentence for the home and each file of secrets that every account here can read."""
+    """A warning for the home and each file of secrets that every account here can read."""
     told = []
     if _is_open(home):
         told.append(f"{home} can be read by every account of this machine: chmod -R o= {home}")
@@ -55,7 +55,7 @@ def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
 def _mask() -> int:
     try:
         home = settings.load().home
-    except BeirscopeError:  # The code that needs them reports it.
+    except BeirscopeError:  # Code that needs the settings reports the error.
         return 0o077
     folders = [folder for folder in (home, home / "parts") if folder.is_dir()]
     group = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-# Only for types, since printing text needs no pandas.
+# Imported only for types, since printing text needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -21,7 +21,7 @@ _ODD = re.compile(r"[^\n -~]")
 
 
 class Bar:
-    """A progress bar on a terminal, one for each unit of work."""
+    """A progress bar on a terminal for each unit of work."""
 
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None
@@ -50,7 +50,7 @@ def warn(*lines: object) -> None:
 
 
 def say_text(text: str) -> None:
-    """Print text that has its own line ends, such as JSON, unchanged."""
+    """Print text with its own line ends, such as JSON, unchanged."""
     told = _ODD.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     sys.stdout.write(told.rstrip("\n") + "\n")
 
@@ -67,13 +67,13 @@ def show(frame: DataFrame, as_json: bool) -> int:
 
 
 def unsigned(frame: DataFrame) -> DataFrame:
-    """The frame with 0 for each -0, which arithmetic makes and files would show with its sign."""
+    """The frame with 0 for each -0, which arithmetic produces and files would show with a sign."""
     floats: Any = frame.select_dtypes("float") + 0.0
     return frame.assign(**floats)
 
 
 def show_rows(rows: Sequence[Mapping[str, Word]], as_json: bool) -> int:
-    """Show rows of words and whole numbers, as `show` does, without pandas."""
+    """Show rows of words and whole numbers like `show`, but without pandas."""
     if as_json:
         say_text(json.dumps(list(rows), ensure_ascii=False, indent=1, separators=(",", ":")))
     elif not rows:
@@ -92,17 +92,17 @@ def _cell(value: Word) -> str:
 
 
 def _table(frame: DataFrame) -> str:
-    """The frame as text; unprintable characters, such as terminal escapes, show as their codes."""
+    """The frame as text, with unprintable characters, such as terminal escapes, as codes."""
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     for name in shown.select_dtypes("float"):
         there = shown[name].dropna()
-        if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # for example bytes
+        if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # such as bytes
             shown[name] = shown[name].map("{:.0f}".format, na_action="ignore").astype(object)
     return shown.to_string(index=False, na_rep=_ABSENT, float_format="{:z.4f}".format)
 
 
 def printable(text: str) -> str:
-    """The text with unprintable characters, such as terminal escapes, as their codes."""
+    """The text with unprintable characters, such as terminal escapes, as codes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

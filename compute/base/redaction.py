@@ -1,4 +1,4 @@
-"""Secrets (passwords of databases and proxies, tokens of hubs), masked in all output."""
+"""Masking of secrets (passwords of databases and proxies, tokens of hubs) in all output."""
 
 import logging
 import os
@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from compute.base.printable import printable, printable_lines
 
 _IN_ADDRESS = re.compile(r"(://[^:/?#@\s'\"]*):[^@\s'\"]+@")
-"""Pattern up to the @, slashes included, which SQLAlchemy accepts in a password."""
+"""Pattern up to the @, including slashes, which SQLAlchemy accepts in a password."""
 _IN_WORDS = re.compile(
     r"(?i)\b(password|passwd|pwd|client_secret|cookie_secret)(['\"]?\s*[=:]\s*)\S+"
 )
 _TOKEN = re.compile(r"\bhf_[\w-]{4,}")
 _NAMES = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|_KEY)$")
 _SHORTEST = 6
-"""Fewest characters of a secret: a shorter value would mask unrelated words."""
+"""Fewest characters of a secret; shorter values would mask unrelated words."""
 MASK = "***"
 _LOADED = set[str]()
-"""Secrets that this process read from files; they belong to no user, so all may share them."""
+"""Secrets that this process read from files; they belong to no user, so sharing is safe."""
 
 
 def keep(secret: str) -> None:
-    """Mask this value from now on, wherever it was read."""
+    """Mask this value from now on, regardless of where it was read."""
     if secret:
         _LOADED.add(secret)
 
@@ -39,12 +39,12 @@ def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 class Formatter(logging.Formatter):
-    """Lines of a log, tracebacks included, without secrets and terminal escapes."""
+    """Lines of a log, including tracebacks, without secrets and terminal escapes."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The lines, masked."""
+        """The lines with secrets masked."""
         return printable_lines(masked(super().format(record)))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """The message as one line, whatever text it contains."""
+        """The message as one line, regardless of the text that it contains."""
         return printable(super().formatMessage(record))

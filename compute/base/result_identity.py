@@ -1,5 +1,5 @@
-"""Identity: the conditions under which two results are the same. Provenance records everything;
-identity is a part of it."""
+"""Identity of results: the conditions under which two results are the same. Provenance records
+everything; identity is a part of it."""
 
 import hashlib
 import json
@@ -12,16 +12,16 @@ _KINDS = (
     " augmented translation index shard embeddings hits top scores efficiency"
 )
 FORMAT = dict.fromkeys(_KINDS.split(), 1)
-"""The format version of every kind, raised by hand when the meaning of its content changes."""
+"""Format version of every kind, increased by hand when the meaning of its content changes."""
 
 
 def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
     """SHA-256, in hexadecimal, of the canonical JSON of kind, format, inputs and parameters.
 
-    `inputs` are fingerprints, in an order that the kind fixes. Parameters are what changes the
-    result: the canonical system name, revisions, hashes, depth. Seconds, hardware and versions of
-    libraries are not. Raises KeyError for an unknown kind, TypeError or ValueError for a parameter
-    that JSON cannot hold exactly.
+    `inputs` are fingerprints in an order fixed by the kind. Parameters include everything that
+    changes the result: the canonical system name, revisions, hashes, depth; but not seconds,
+    hardware or library versions. Raises KeyError for an unknown kind, TypeError or ValueError for a
+    parameter that JSON cannot hold exactly.
     """
     if kind not in FORMAT:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(FORMAT)}")
@@ -37,7 +37,7 @@ def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """One text per value: keys sorted, no spaces, equal numbers identical (1.0 is 1), no NaN."""
+    """One text per value: sorted keys, no spaces, equal numbers identical (1.0 is 1), no NaN."""
     return json.dumps(
         _plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -54,4 +54,4 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    raise TypeError(f"{type(value).__name__} is not a parameter: use strings, numbers and lists")
+    raise TypeError(f"{type(value).__name__} cannot be a parameter: use strings, numbers and lists")

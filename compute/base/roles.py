@@ -11,36 +11,36 @@ from compute.base.settings import Settings
 
 
 class Role(IntEnum):
-    """Permissions of a person; each role includes those before it."""
+    """Permissions of a person; each role includes the earlier ones."""
 
     VIEWER = 1
     """Read and export."""
     ANNOTATOR = 2
     """Judge documents, under their own name."""
     OPERATOR = 3
-    """Start, cancel and retry jobs, import, fetch, make tasks."""
+    """Start, cancel and retry jobs, import, fetch and create tasks."""
 
 
 VIEWER, ANNOTATOR, OPERATOR = Role
 
 NAMES = {role: role.name.lower() for role in Role}
 _ALLOWS = {
-    VIEWER: "looking at this dashboard",
+    VIEWER: "viewing this dashboard",
     ANNOTATOR: "judging",
-    OPERATOR: "starting jobs, importing, fetching and making tasks",
+    OPERATOR: "starting jobs, importing, fetching and creating tasks",
 }
 
 
 @dataclass(frozen=True)
 class Person:
-    """A signed-in person, by the verified e-mail address of their provider."""
+    """A signed-in person, by an e-mail address that the provider has verified."""
 
     email: str
 
 
 def address(text: object) -> str:
     """An e-mail address for comparison: ASCII letters in lower case; empty if invalid. Other
-    letters stay unchanged, since lower case turns some into ASCII (the Kelvin sign into k)."""
+    letters are unchanged, since lowering would turn some into ASCII (the Kelvin sign into k)."""
     words = text.strip() if isinstance(text, str) else ""
     local, at, domain = words.partition("@")
     fits = local and at and domain and "@" not in domain and words.isprintable()
@@ -52,11 +52,13 @@ def address(text: object) -> str:
 def person(settings: Settings, claims: Mapping[str, Any], now: float | None = None) -> Person:
     """Person in the provider's claims. Raises Unavailable if the claims do not count.
 
-    An address counts only if the provider has verified it; some state so in a string.
+    An address counts only if the provider has verified it; some providers say so in a string.
     """
     found = address(claims.get("email"))
     if not found:
-        raise Unavailable("the sign-in names no e-mail address: allow it to, then sign in again")
+        raise Unavailable(
+            "the sign-in has no e-mail address: allow access to it, then sign in again"
+        )
     if claims.get("email_verified") is not True and claims.get("email_verified") != "true":
         raise Unavailable(
             "the sign-in does not confirm that your e-mail address is verified: verify"
@@ -70,7 +72,7 @@ def person(settings: Settings, claims: Mapping[str, Any], now: float | None = No
 
 
 def role(settings: Settings, who: Person) -> Role | None:
-    """The highest role that the settings give a person; None for people they do not name.
+    """The highest role that the settings give a person; None if they give none.
 
     Raises WrongInput for a rule in the settings that is neither an address nor a domain.
     """
@@ -88,7 +90,7 @@ def _fits(rule: str, who: Person) -> bool:
     if not known or "*" in known or "?" in known:
         raise WrongInput(
             f"the settings give a role to {rule!r}, which is neither an e-mail address nor a"
-            " domain such as @example.org: fix it (default_role is for everyone who signs in)"
+            " domain such as @example.org: fix it (default_role applies to everyone who signs in)"
         )
     return known[1:] == who.email[who.email.index("@") :] if everybody_of else known == who.email
 
@@ -110,7 +112,7 @@ def check(settings: Settings) -> None:
 
 
 def sentence(needed: Role, who: Person | None = None) -> str:
-    """The role that an action needs, and the person who assigns it."""
+    """The role that an action needs, and who can assign it."""
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"

@@ -1,6 +1,6 @@
-"""Scratch folders inside the home: each is locked by the process that made it, and deleted once
+"""Scratch folders inside the home: each is locked by the process that created it, and deleted when
 that process is gone. They may contain texts of documents and queries, so they are not in the
-system's folder of temporary files."""
+system's folder for temporary files."""
 
 import re
 import shutil
@@ -13,15 +13,15 @@ from compute.base.files import make_folder
 from compute.base.locks import is_held, locked
 
 TMP, UPLOADS = "tmp", "uploads"
-"""Folders of scratch files under the home."""
+"""Folders of scratch files in the home."""
 _LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
-"""The names of locks created by `folder`, also in earlier versions."""
+"""Names of locks created by `folder`, also in earlier versions."""
 
 
 @contextmanager
 def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
-    """An empty private folder, removed with the block, or deleted after the caller died. A lock
-    file next to it is held meanwhile; the lock ends with the process, however that ends."""
+    """An empty private folder for the with-block, deleted later if the caller dies. A lock file
+    next to it is held for as long; the lock ends with the process, however that happens."""
     make_folder(home / place)
     with ExitStack() as held:
         # No cleanup runs between the creation of the folder and its lock.
@@ -36,9 +36,8 @@ def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
 
 
 def sweep(home: Path) -> list[Path]:
-    """Remove the scratch folders whose creators are gone; returns them. The lock file next to a
-    folder shows that it was made here; a folder without one is somebody else's and stays. Links are
-    not followed."""
+    """Remove scratch folders whose creators are gone; returns these folders. A lock file next to a
+    folder shows that it was created here; other folders stay. Links are not followed."""
     swept = []
     with locked(_gate(home)):
         for place in (home / TMP, home / UPLOADS):

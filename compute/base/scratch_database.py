@@ -1,5 +1,5 @@
-"""DuckDB: the only module that opens it, as an empty scratch database or as a file to fill. Every
-database has the same limits, and none downloads extensions."""
+"""DuckDB, which only this module opens, as an empty scratch database or as a file to fill. All
+databases have the same limits, and none downloads extensions."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from compute.base.settings import Settings
 def scratch(
     now: Settings | None = None, *, memory: str = "", threads: int = 0
 ) -> DuckDBPyConnection:
-    """An empty in-memory database. One `cursor()` per thread; data spills to the home. `memory`,
-    such as `600MB`, is its limit before it spills; `threads` the most it uses."""
+    """An empty in-memory database, with one `cursor()` per thread. Beyond `memory`, such as
+    `600MB`, it spills to the home; it uses at most `threads` threads."""
     now = now or settings_module.load()
     limits: dict[str, Any] = {}
     if memory:
@@ -30,7 +30,7 @@ def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConne
     """A database in a file, or in memory; `more` are settings of DuckDB."""
     config = {
         "threads": now.threads,
-        # DuckDB creates this folder, but not its parents.
+        # DuckDB creates this folder but not its parents.
         "temp_directory": str(now.home / "tmp"),
         # Extensions outside the wheel would be downloaded.
         "autoinstall_known_extensions": False,

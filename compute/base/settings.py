@@ -1,4 +1,4 @@
-"""Settings: the environment over `settings.toml` in the home folder over the defaults."""
+"""Settings: the environment, over `settings.toml` in the home folder, over the defaults."""
 
 import os
 import re
@@ -18,46 +18,46 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, repr=False)
 class Settings:
-    """Every setting. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
+    """All settings. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
 
     home: Path = PROJECT / "data" / "local"
     """Folder of parts, state, caches and logs."""
     datasets: Path | None = None
-    """Folder with BEIR archives or folders, searched before anything is downloaded."""
+    """Folder with BEIR archives or folders, which is searched before anything is downloaded."""
     mirror: str = ""
-    """Mirror of BEIR's archives: an http or https address with files `NAME.zip`."""
+    """Mirror of BEIR's archives: an http or https address that serves files `NAME.zip`."""
     shipped_results: bool = True
-    """Show the shipped results in addition to those computed here."""
+    """Show the shipped results in addition to results computed here."""
     state: str = ""
     """SQLAlchemy URL of the manifest and judgements; none: `state.sqlite` in the home folder."""
     parts_at: str = ""
-    """Bucket of the parts of several homes, `s3://bucket/folder`; none: the home folder."""
+    """Bucket for the parts of several homes, `s3://bucket/folder`; none: the home folder."""
     depth: int = 1000
-    """Hits kept per query."""
+    """Hits stored per query."""
     shard_documents: int = 16_384
     """Documents per shard (eight times as many for Lucene and word counts); a corpus of two shards
-    or more is divided among workers. 0: never. Must be equal on all machines."""
+    or more is divided among workers. 0: never. Must be the same on all machines."""
     weights_apart: bool = False
-    """Run systems with a model's weights only on workers started with `--weights`, such as those
-    with a GPU, and everything else on the others. Must be equal on all machines."""
+    """Run systems that need model weights only on workers started with `--weights`, such as workers
+    with a GPU, and everything else on other workers. Must be the same on all machines."""
     measures: tuple[str, ...] = ()
-    """Measures to score besides the usual ones, such as P@5, AP@1000 or Bpref."""
+    """Measures to score in addition to the defaults, such as P@5, AP@1000 or Bpref."""
     threads: int = os.cpu_count() or 1
-    """Threads of one heavy step."""
+    """Threads of a heavy step."""
     device: str = "cpu"
-    """Device on which sentence-transformers models encode, rerank and train, in torch's names: cpu,
-    cuda, cuda:1, mps. Scores of two devices may differ in their last digits."""
+    """Device on which sentence-transformers models encode, rerank and train, as named by torch:
+    cpu, cuda, cuda:1, mps. Scores of two devices may differ in their last digits."""
     java_memory: str = "2g"
-    """Heap of a Java process, as `-Xmx` takes it."""
+    """Heap of a Java process, as a value of `-Xmx`."""
     cache_bytes: int = 20 * 1024**3
-    """Disk space for cached indexes and embeddings; beyond it the least recently used go."""
+    """Disk space for cached indexes and embeddings; the least recently used are deleted first."""
     vector_bytes: int = 8 * 1024**3
     """Memory for building an approximate index of vectors, by an estimate after 2,048 documents; a
     larger index is refused. 0: no limit."""
     latency_queries: int = 50
-    """Queries of a run that are timed one at a time, to measure latency; 0: none."""
+    """Queries of a run that are timed one at a time to measure latency; 0: none."""
     address: str = "127.0.0.1"
-    """Address that the dashboard listens on; any but this machine's own needs `sign_in`."""
+    """Address that the dashboard listens on; any other than this machine's own needs `sign_in`."""
     port: int = 0
     """Port of the dashboard; 0: the first free one from 8501."""
     hosts: tuple[str, ...] = ()
@@ -65,9 +65,9 @@ class Settings:
     upload_megabytes: int = 200
     """Size limit of an uploaded file."""
     job_starts_per_person: int = 60
-    """Jobs that one person may start in an hour; 0: no limit."""
+    """Jobs that a person may start per hour; 0: no limit."""
     job_starts: int = 120
-    """Jobs that all people together may start in an hour; 0: no limit."""
+    """Jobs that all people together may start per hour; 0: no limit."""
     jobs_waiting: int = 100
     """Jobs that may be queued or running at once; 0: no limit."""
     judge_address: str = ""
@@ -75,40 +75,40 @@ class Settings:
     judge_model: str = ""
     """Model on the LLM server."""
     judge_key: str = ""
-    """Key for the LLM server, if it needs one; better in the environment than in a file."""
+    """Key for the LLM server, if it needs one; safer in the environment than in a file."""
     judge_at_once: int = 4
     """Concurrent requests to the LLM server, at most 64."""
     judge_tokens: int = 16
-    """Tokens of an answer, at most 100,000: 16 suffice for a grade; a reasoning model needs several
+    """Tokens of an answer, at most 100,000: 16 suffice for a grade; reasoning models need several
     thousand."""
     judge_seconds: int = 120
-    """Seconds to wait for an answer of the LLM server, at most 3,600."""
+    """Seconds to wait for an answer from the LLM server, at most 3,600."""
     sign_in: bool = False
-    """Require sign-in by OIDC; without it everyone may do everything."""
+    """Require sign-in by OIDC; without it everyone has all rights."""
     viewers: tuple[str, ...] = ()
     """People who may view and export: e-mail addresses, or domains such as `@example.org`."""
     annotators: tuple[str, ...] = ()
     """People who may also judge."""
     operators: tuple[str, ...] = ()
-    """People who may also start jobs, import, fetch and make tasks."""
+    """People who may also start jobs, import, fetch and create tasks."""
     default_role: str = ""
-    """Role of people who sign in and are in no list: none, viewer, annotator or operator."""
+    """Role of people who sign in and are on no list: none, viewer, annotator or operator."""
     session_hours: int = 24
-    """Hours after which a person must sign in again; 0: when the browser's cookie expires."""
+    """Hours after which people must sign in again; 0: when the browser's cookie expires."""
     metrics_token: str = ""
     """Token with which Prometheus reads `/metrics`, at least 16 characters; none: no `/metrics`.
-    Better in the environment than in a file."""
+    Safer in the environment than in a file."""
     logs: str = ""
-    """Log format: `json` for one JSON object per line; none: lines for people."""
+    """Log format: `json` for one JSON object per line; none: readable lines."""
 
     @property
     def shard_documents_of_words(self) -> int:
-        """Documents of a shard for indexing or counting words, not encoding. A model needs a minute
-        for what these do in a second."""
+        """Documents of a shard for indexing or counting words. Shards for encoding are smaller,
+        since a model takes a minute for what these do in a second."""
         return 8 * self.shard_documents
 
     def __repr__(self) -> str:
-        """Every setting, with secrets and the database's password masked."""
+        """All settings, with secrets and the database's password masked."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {name: MASK for name in SECRET if values[name]}
         told = ", ".join(f"{name}={value!r}" for name, value in values.items())
@@ -171,7 +171,7 @@ def _path(text: str, origin: str) -> Path:
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
     """A list from the file, or words separated by commas or spaces; commas in brackets do not
-    count."""
+    separate."""
     words = given
     if isinstance(given, str):
         words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]
@@ -182,10 +182,10 @@ def _several(given: Any, origin: str) -> tuple[str, ...]:
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings in force. Raises WrongInput for an unknown name or a bad value."""
+    """The current settings. Raises WrongInput for an unknown name or a bad value."""
     named = environment.get("BEIRSCOPE_HOME")
     home = _path(named, "BEIRSCOPE_HOME") if named else Settings.home.resolve()
-    # HOME, for paths that start with `~`.
+    # HOME matters for paths that start with `~`.
     given = {
         name: text
         for name, text in environment.items()
@@ -195,7 +195,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Stamp that changes with a file; None if it cannot be read."""
+    """Stamp that changes with a file; None if the file cannot be read."""
     try:
         found = path.stat()
     except OSError:
@@ -205,10 +205,10 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=8)
 def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Settings:
-    """Settings, cached until something changes, since a page reads them at every question."""
+    """Settings, cached until something changes, since a page reads them for every question."""
     environment = dict(given)
     if home.exists() and not home.is_dir():
-        raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: name a folder")
+        raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: set it to a folder")
     kinds = {field.name: field.type for field in fields(Settings)}
     values: dict[str, Any] = {}
     file = home / "settings.toml"
@@ -217,7 +217,7 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
         for name, value in _from_file(file).items():
             if name not in kinds:
                 known = ", ".join(kinds)
-                raise WrongInput(f"{file}: no setting {name[:40]!r}; known: {known}")
+                raise WrongInput(f"{file}: there is no setting {name[:40]!r}; known: {known}")
             values[name] = _value(kinds[name], value, f"{file}: {name}")
     for name, kind in kinds.items():
         text = environment.get(f"BEIRSCOPE_{name.upper()}")
@@ -234,7 +234,8 @@ def _check(now: Settings) -> None:
     """Raise WrongInput for values that their types do not exclude."""
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
         raise WrongInput(
-            f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: fix or unset it"
+            f"java_memory is {now.java_memory[:40]!r}, not a size such as 500m or 2g: fix or"
+            " unset it"
         )
     if now.metrics_token and not _TOKEN.fullmatch(now.metrics_token):
         raise WrongInput(
@@ -242,7 +243,7 @@ def _check(now: Settings) -> None:
             " output of `openssl rand -hex 32`, or unset it"
         )
     if now.parts_at and not _BUCKET.fullmatch(now.parts_at):
-        raise WrongInput("parts_at is not as s3://bucket/folder: fix or unset it")
+        raise WrongInput("parts_at is not of the form s3://bucket/folder: fix or unset it")
     if now.logs not in ("", "json"):
         raise WrongInput(f"logs is {now.logs[:40]!r}, not json: fix or unset it")
 
@@ -250,7 +251,7 @@ def _check(now: Settings) -> None:
 def _from_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(plain_text(file))
-    # Nested deeper than Python allows, or a number with thousands of digits.
+    # The file is nested deeper than Python allows, or has a number with thousands of digits.
     except (ValueError, RecursionError) as error:
         raise WrongInput(f"{file}: not valid TOML ({error}): fix or remove it") from None
     except OSError as error:

@@ -5,20 +5,20 @@ from collections.abc import Iterable, Sequence
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 column`, `8,674 hits`, `2 queries`: for nouns whose plural ends in s."""
+    """`1 column`, `8,674 hits`, `2 queries`: a number with its noun, whose plural ends in s."""
     several = f"{noun[:-1]}ies" if noun.endswith(("ry", "ly")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"
 
 
 def several(names: Sequence[str], most: int, noun: str = "") -> str:
-    """`a, b and 3 more`, or `and 3 more systems` with a noun: the first `most` of the names."""
+    """`a, b and 3 more`, or `and 3 more systems` with a noun: the first `most` names."""
     more = len(names) - most
     rest = counted(more, f"more {noun}") if noun else f"{more:,} more"
     return ", ".join(names[:most]) + f" and {rest}" * (more > 0)
 
 
 def shown(text: str, most: int = 60) -> str:
-    """The text in quotation marks, a long one truncated: for quotations in errors."""
+    """The text in quotation marks, truncated if long; for quotations in errors."""
     return repr(text if len(text) <= most else f"{text[:most]}…")
 
 
@@ -31,8 +31,8 @@ def near(name: str, known: Iterable[str]) -> str:
 
 
 def typed(columns: str) -> list[tuple[str, str]]:
-    """Names and types of columns separated by spaces: a name, and after a colon its type unless
-    that is text, as in `query_id rank:int32`."""
+    """Names and types of columns, separated by spaces; a type other than text follows a colon, as
+    in `query_id rank:int32`."""
     pairs = (column.partition(":") for column in columns.split())
     return [(name, of or "string") for name, _, of in pairs]
 

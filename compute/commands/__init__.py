@@ -1,1 +1,1 @@
-"""The command line: functions whose signatures are the options, in the table of `app`."""
+"""The command line: each command is a function whose signature defines its options."""

@@ -1,4 +1,4 @@
-"""The commands about words of queries and documents: overlap, lengths, cluster-queries."""
+"""Commands that analyse the words of queries and documents: overlap, lengths, cluster-queries."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def compute_overlap(*datasets: options.Collections, again: options.Again = False
 def cluster_queries(
     dataset: options.Dataset, /, *, clusters: options.Count = 0, replace: bool = False
 ) -> int:
-    """Cluster the queries of a dataset by meaning; the clusters become labels (key `cluster`).
+    """Cluster the queries of a dataset by meaning; clusters become labels (key `cluster`).
 
     Args:
         clusters: number of clusters (default: 2 to 12, by the largest silhouette)
@@ -87,7 +87,7 @@ def translation_similarity(
 
 
 def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = False) -> int:
-    """Print how similar corpora are, the most similar first."""
+    """Print the similarity of corpora, most similar first."""
     rows = similarities(open_whole(), dataset)
     # With four digits every floor would read 0.0000.
     shown = rows if json else rows.assign(floor=rows["floor"].map("{:g}".format))
@@ -95,7 +95,7 @@ def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = Fals
 
 
 def similarities(bench: Bench, dataset: str = "") -> DataFrame:
-    """dataset, other, floor and a column per unit; the most similar first."""
+    """Table of corpus pairs: dataset, other, floor and a column per unit; most similar first."""
     cursor = database.open_version(bench.store).cursor()
     pairs = [
         queries.similarities(cursor, unit, floor).assign(unit=unit, floor=floor)
@@ -106,7 +106,7 @@ def similarities(bench: Bench, dataset: str = "") -> DataFrame:
     known = sorted({*rows["dataset"], *rows["other"]})
     if dataset and dataset not in known:
         raise Missing(
-            f"{dataset!r} is not compared with any corpus yet: {near(dataset, known)}there are"
+            f"{dataset!r} is not compared with any corpus yet: {near(dataset, known)}compared:"
             f" {', '.join(known) or 'none'}; python -m compute overlap compute adds more"
         )
     if dataset:
@@ -119,7 +119,7 @@ def similarities(bench: Bench, dataset: str = "") -> DataFrame:
 
 
 def compute_lengths(*datasets: options.Collections, again: options.Again = False) -> int:
-    """Count the document lengths of datasets and of the top of their runs."""
+    """Measure document lengths in datasets and in the top ranks of their runs."""
     bench = open_bench()
     rows = named(bench, datasets)
     if not rows:
@@ -145,7 +145,7 @@ def show_lengths(
 ) -> int:
     """Print the mean and median length of all documents, of relevant ones, and of the top 10.
 
-    low and high: the 95% interval of the median, by bootstrap over queries.
+    low and high are the bounds of the median's 95% CI, bootstrapped over queries.
     """
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     if published:
@@ -163,12 +163,12 @@ def show_lengths(
 
 
 def _nothing(counted_lengths: DataFrame, chosen: Mapping[str, str]) -> str:
-    """Reason why one of the choices has no counted lengths, and the next step."""
+    """Reason why a choice has no measured lengths, and the next step."""
     for column, name in chosen.items():
         there = list(counted_lengths.loc[counted_lengths[column] != "", column].unique())
         if name and name not in there:
             return (
                 f"no lengths of {column} {name!r}: {near(name, there)}python -m compute lengths"
-                f" compute counts them; there are {', '.join(there) or 'none'}"
+                f" compute adds them; measured: {', '.join(there) or 'none'}"
             )
-    return "no lengths are counted yet: python -m compute lengths compute"
+    return "no lengths have been measured yet: run python -m compute lengths compute"

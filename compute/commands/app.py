@@ -1,4 +1,4 @@
-"""Every command by name, and the parser of the command line; modules load when they are run."""
+"""All commands by name, and the command-line parser. A command's module is loaded when it runs."""
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +91,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "admin snapshot": "shipping:snapshot",
     },
 }
-"""Module and function of each command, in the groups of `--help`."""
+"""Module and function of each command, grouped as in `--help`."""
 FAMILIES = {
     "overlap": "Compute or show how similar the words of corpora are.",
     "lengths": "Compute or show the lengths of documents.",
@@ -112,7 +112,7 @@ WITHOUT_WORD = ("--as-version", "--fold")
 
 
 def _docstring(path: str) -> str:
-    """Docstring of "module:function", read from its source: a listing imports no module."""
+    """Docstring of "module:function", read from its source: listing commands imports no module."""
     module, _, name = path.partition(":")
     file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
     return _docstrings(file)[name]
@@ -131,7 +131,7 @@ def parser() -> App:
     parameter = Parameter(negative=(), allow_repeating=True, show_default=False)
     top = App(
         name=PROGRAM,
-        help="Compare retrieval systems, and see how much depends on unjudged documents.",
+        help="Compare retrieval systems, and see how unjudged documents affect the results.",
         usage=f"Usage: {PROGRAM} COMMAND, or python -m compute COMMAND",
         default_parameter=parameter,
         version_flags=(),
@@ -156,7 +156,7 @@ def parser() -> App:
 
 
 def name_of(words: Sequence[str]) -> str:
-    """Name of the command at the start of the arguments; empty if there is none."""
+    """Command named by the first argument; empty if it names none."""
     found = [name for name in NAMES if [*words[: name.count(" ") + 1]] == name.split(" ")]
     return found[0] if found else ""
 
@@ -182,7 +182,7 @@ def _refuse_odd_texts(given: Mapping[str, object]) -> None:
             _refuse_odd_texts(vars(value))
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
-                raise WrongInput(f"{shown(text)} is not UTF-8: encode it so, or rename the file")
+                raise WrongInput(f"{shown(text)} is not UTF-8: convert it or rename the file")
 
 
 def _check(words: Sequence[str]) -> None:
@@ -192,9 +192,9 @@ def _check(words: Sequence[str]) -> None:
     known = known if family else {name.split(" ")[0] for name in NAMES}
     word = next(iter(words[1:] if family else words), "" if family else HELP[0])
     if word not in (HELP if family else (*HELP, COMPLETION)):
-        told = f"no command {shown(' '.join(filter(None, (family, word))))}"
+        told = f"there is no command {shown(' '.join(filter(None, (family, word))))}"
         told = f"{family} needs a command" if family and not word else told
-        others = f"there are {', '.join(sorted(known))}" if family else f"{PROGRAM} --help has all"
+        others = f"choose {', '.join(sorted(known))}" if family else f"{PROGRAM} --help lists all"
         raise WrongInput(f"{told}: {near(word, known)}{others}")
 
 
@@ -205,7 +205,7 @@ def _told(error: CycloptsError, name: str) -> str:
         metavar = option.parameter.metavar if option.name.startswith("-") else ""
         told = " ".join(filter(None, (name, "needs", option.name, metavar)))
     elif isinstance(error, UnusedCliTokensError):
-        told = f"{name} takes no {', '.join(map(shown, error.unused_tokens or ()))} there"
+        told = f"{name} does not accept {', '.join(map(shown, error.unused_tokens or ()))}"
     return f"{told}{' ' if told.endswith('?') else ': '}{PROGRAM} {name} --help explains it"
 
 

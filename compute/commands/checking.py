@@ -1,4 +1,4 @@
-"""The command that inspects files or the store, without changes: check."""
+"""The check command, which inspects files or the store without changing anything."""
 
 import json as to_json
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ def check(
     grades: groups.Grades = groups.Grades(),
     json: options.Json = False,
 ) -> int:
-    """Check files before an import, or the store.
+    """Check files before importing them, or check the store.
 
     Nothing is changed.
 
     Args:
-        paths: BEIR folders or archives, runs, judgements, or folders of them
-        store: check everything that is stored; status 2 if damaged
+        paths: BEIR folders or archives, run files, judgement files, or folders that contain these
+        store: check everything that is stored; exit status 2 if any of it is damaged
         scores: compare stored scores with pytrec_eval's
         dataset: compare runs and qrels with the ids of this dataset
     """
@@ -67,7 +67,7 @@ def check(
 
 
 def _check_store(json: bool) -> int:
-    """Read the state and every stored part, and report damage; status 2 if there is any."""
+    """Read the state and every stored part, and report damage; status 2 if any is found."""
     from compute.jobs import tables
 
     bench = open_bench()
@@ -93,13 +93,13 @@ def _check_store(json: bool) -> int:
     else:
         printable.say(*broken, *(f"{damage.said(part)} ({part.file})" for part in damaged))
         size = sized(sum(part.bytes for part in parts))
-        as_found = f", {found:,} taken as found" if found else ""
+        as_found = f", {found:,} not verified" if found else ""
         printable.say(f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}")
     return 2 if damaged or broken else 0
 
 
 def _damaged_task(store: Store) -> list[str]:
-    """The sentence on a task whose row cannot be read, if there is one."""
+    """Message about a task whose row cannot be read, or None."""
     from compute.judgements.tasks import tasks
 
     try:
@@ -117,7 +117,7 @@ def _check_scores(json: bool) -> int:
     else:
         printable.say(str(found))
         if found.not_compared:
-            printable.say(f"pytrec_eval does not have {', '.join(found.not_compared)}.")
+            printable.say(f"pytrec_eval does not implement {', '.join(found.not_compared)}.")
     return 0 if found.agrees else 2
 
 

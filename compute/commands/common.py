@@ -1,4 +1,4 @@
-"""Helpers of commands that compute: missing scores, and their reports."""
+"""Helpers for commands that compute missing scores, and for their reports."""
 
 import shlex
 from collections.abc import Iterable
@@ -24,8 +24,8 @@ _MOST_LINES = 3
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
     """Score the stored runs that lack a measure, for one dataset or system or for all.
 
-    Returns a sentence for each run that is not kept deep enough, the first few of many. Raises
-    WrongInput for an unknown measure.
+    Returns a sentence for each run that is not stored deep enough; if there are many, only for the
+    first few. Raises WrongInput for an unknown measure.
     """
     wanted = scored_measures.more([measure])
     rows = dict(DATASETS) | own_datasets(bench.store)
@@ -44,26 +44,27 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
         done(bench)
     deep = [line for hits in runs for line in too_deep(hits, wanted)]
     left = len(deep) - _MOST_LINES
-    more = [f"nor of {counted(left, 'run')} more, for the same reason"] if left > 0 else []
+    more = [f"the same applies to {counted(left, 'more run')}"] if left > 0 else []
     return [*lacking, *deep[:_MOST_LINES], *more]
 
 
 def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:
-    """A sentence for each measure that counts subtopics, if the judgements have none."""
+    """A sentence for each measure that needs subtopics when the judgements have none."""
     return [
-        f"no {one} on {loaded.dataset.name}: its judgements have no subtopics"
+        f"{one} cannot be computed on {loaded.dataset.name}: its judgements have no subtopics"
         for one in measures
         if not scored_measures.allows(parse(one), loaded)
     ]
 
 
 def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:
-    """A message with a remedy for each measure whose cutoff exceeds the stored depth of the run."""
+    """A message with a remedy for each measure whose cut-off exceeds the run's stored depth."""
     run = printable.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
     remedy = "" if "cut" in hits.provenance else "raise the setting depth, then "
     return [
-        f"no {measure} of {run}: its stored hits end at rank {scored_measures.kept(hits):,};"
-        f" {remedy}python -m compute run {run}, or import it again"
+        f"{measure} cannot be computed for {run}: its stored hits end at rank"
+        f" {scored_measures.kept(hits):,}; {remedy}run python -m compute run {run} or import it"
+        " again"
         for measure in measures
         if not scored_measures.reaches(parse(measure), hits)
     ]
@@ -76,7 +77,7 @@ def tell(
     outcome: recompute.Outcome,
     measures: Iterable[str] = (),
 ) -> None:
-    """Print a run's scores by two measures and the requested ones, and remarks that affect them."""
+    """Print a run's two default scores and the requested ones, with remarks that affect them."""
     words = said(bench, outcome, measures)
     told = [f"  remark: {printable.printable(remark)}" for remark in remarks(outcome)]
     say(bench, f"{printable.printable(name)} on {row.name}: {words}", *told)
@@ -85,16 +86,14 @@ def tell(
 def tell_version(
     bench: Bench, outcome: recompute.Outcome, version: run_versions.Version | None
 ) -> None:
-    """Print the outcome of a run imported as a version."""
+    """Report a run that was imported as a version."""
     if version is not None:
         say(bench, f"  {printable.printable(run_versions.told(outcome.hits, new=outcome.new))}")
 
 
 def done(bench: Bench) -> int:
-    """Rewrite the database for notebooks, and remove old files.
-
-    Raises Unavailable if a disk refuses, and says that the work itself is saved.
-    """
+    """Rewrite the database for notebooks and remove old files. Raises Unavailable if writing fails;
+    the message says that the results themselves are saved."""
     try:
         with disk_refusals.explained(bench.store.home):
             database.write_database(bench.store)

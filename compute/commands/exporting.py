@@ -1,4 +1,4 @@
-"""The commands that write to files, without a browser window: export figure|table|view|run|…"""
+"""Export commands, which write files without a browser: export figure|table|view|run|…"""
 
 import contextlib
 import tempfile
@@ -34,7 +34,7 @@ Out = Annotated[
 Counts = Annotated[
     str,
     Parameter(
-        choices=(options.OFFICIAL, options.ADDED), help="judgements to count, as on the pages"
+        choices=(options.OFFICIAL, options.ADDED), help="judgement set to use, as on the pages"
     ),
 ]
 
@@ -45,15 +45,15 @@ class View:
     """Values of a page's pickers."""
 
     address: str = ""
-    """Address copied from a browser, to export the same view."""
+    """Page address copied from a browser; exports the same view."""
     dataset: options.OnlyDataset = ""
     measure: options.OnlyMeasure = ""
     judgements: Counts = ""
     set: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="KEY=VALUE")] = ()
-    """Other pickers, by their keys in the address."""
+    """Values of other pickers, by their keys in the address."""
 
     def given(self) -> tuple[str, dict[str, list[str]], dict[str, list[str]]]:
-        """Page of the address, its keys, and the keys of the options, which take precedence."""
+        """Page of the address, its keys, and the keys of the options; options take precedence."""
         page, in_address = named.address(self.address) if self.address else ("", {})
         options = {"measure": [self.measure]} if self.measure else {}
         if self.judgements:
@@ -70,14 +70,14 @@ class OnPaper:
     width: Annotated[str, Parameter(choices=tuple(WIDTHS), show_default=True)] = TWO
     """Width in mm, for one column or two, or as on the page."""
     narrow: bool = False
-    """The same as --width 84."""
+    """Same as --width 84."""
     font: Annotated[str, Parameter(choices=tuple(fonts.FAMILIES), show_default=True)] = "page"
     """The page's font, or a serif font as in papers."""
     no_title: bool = False
     """Omit the title, for a paper with its own caption."""
 
     def paper(self) -> Paper:
-        """The options in the form that the drawing code expects."""
+        """The options as the drawing code expects them."""
         return Paper(ONE if self.narrow else self.width, self.font, not self.no_title)
 
 
@@ -105,7 +105,7 @@ def table(
 
 
 def view(page: str = "", /, *, out: Out, view: View = View()) -> int:
-    """Write a page as a zip of its figures, tables, data and provenance.
+    """Write a zip of a page's figures, tables, data and provenance.
 
     Args:
         page: leaderboard (default), dataset, compare, …
@@ -148,7 +148,7 @@ def figures(
     format: Annotated[str, Parameter(choices=PICTURES, show_default=True)] = "pdf",
     paper: OnPaper = OnPaper(),
 ) -> int:
-    """Write every figure that can be drawn, and captions.tex, into a folder.
+    """Write every figure that can be drawn to a folder, with captions.tex.
 
     Args:
         all: a folder, empty or new
@@ -156,7 +156,7 @@ def figures(
     stored = sorted({part.dataset for part in Store(settings.load()).parts("hits")})
     if dataset and dataset not in stored:
         near_by = near(dataset, stored)
-        raise WrongInput(f"no run is stored on {dataset!r}; {near_by}known: {', '.join(stored)}")
+        raise WrongInput(f"no run is stored for {dataset!r}; {near_by}known: {', '.join(stored)}")
     folder = all.absolute()
     _make_empty(folder)
     asked = all_figures.views([dataset] if dataset else stored, measure)
@@ -178,11 +178,11 @@ def site(
     by: Annotated[str, Parameter(metavar="NAME")] = "",
     texts: bool = False,
 ) -> int:
-    """Write static pages into a folder, ready to publish.
+    """Write static pages to a folder, ready to publish.
 
     Args:
-        dataset: only these
-        measure: only these
+        dataset: only these datasets
+        measure: only these measures
         by: name of the publisher
         texts: include documents and queries of datasets whose licences allow it
     """
@@ -202,9 +202,9 @@ def site(
 
 
 def _form(out: Path) -> str:
-    """Format of a file by its ending. Raises WrongInput if its folder is not there."""
+    """File format given by the extension. Raises WrongInput if the folder does not exist."""
     if not out.parent.is_dir():
-        raise WrongInput(f"no folder {out.parent}: make it first")
+        raise WrongInput(f"there is no folder {out.parent}: create it first")
     return out.suffix.removeprefix(".")
 
 
@@ -233,38 +233,38 @@ def _put(out: Path, content: Callable[[Store], bytes], given: dict[str, list[str
 
 
 def _counted(judgements: str) -> dict[str, list[str]]:
-    """Value of the pages' judgement switch, which exists only if judgements were added."""
+    """Value of the pages' judgement picker, which is shown only if judgements were added."""
     return {"judgements": [options.ADDED]} if judgements == options.ADDED else {}
 
 
 def _counting(view: named.Address, judgements: str) -> named.Address:
     page, given = view
-    # Corpus similarity does not depend on judgements, so its page has no switch.
+    # Corpus similarity does not depend on judgements, so its page has no judgement picker.
     rests = page != "overlap" or given.get("view") == ["Domain shift"]
     return page, given | (_counted(judgements) if rests else {})
 
 
 def _make_empty(folder: Path) -> None:
-    """Make a folder to write to. Raises WrongInput if it is not empty, or not a folder."""
+    """Create an output folder. Raises WrongInput if the path is a file or a folder with content."""
     told = printable.printable(str(folder))
     if folder.exists() and not folder.is_dir():
-        raise WrongInput(f"{told} is a file: name an empty or new folder")
+        raise WrongInput(f"{told} is a file: give an empty or new folder")
     if not folder.parent.is_dir():
-        raise WrongInput(f"no folder {printable.printable(str(folder.parent))}: make it first")
+        raise WrongInput(f"no folder {printable.printable(str(folder.parent))}: create it first")
     try:
         folder.mkdir(exist_ok=True)
         if any(folder.iterdir()):
-            raise WrongInput(f"{told} already contains files: name an empty or new folder")
+            raise WrongInput(f"{told} already contains files: give an empty or new folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise WrongInput(
-            f"{told} cannot be written to ({error.strerror}): name another folder"
+            f"{told} cannot be written to ({error.strerror}): choose another folder"
         ) from error
 
 
 def _score(given: dict[str, list[str]]) -> None:
-    """Score the runs that lack the shown measure, which pages do not do."""
+    """Score the runs that lack the shown measure, since pages do not compute scores."""
     with contextlib.suppress(WrongInput):  # only published, or unknown: the page says so
         for measure in scored_measures.more(given.get("measure", ())):
             dataset, *_ = *given.get("dataset", ()), *given.get("over", ()), ""

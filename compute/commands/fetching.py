@@ -1,4 +1,4 @@
-"""The command that downloads datasets: fetch."""
+"""The fetch command, which downloads datasets."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ from compute.store.own_datasets import own_datasets
 
 
 def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Json = False) -> int:
-    """Fetch datasets; without a dataset, list all that can be fetched.
+    """Download datasets, or list those available if none is named.
 
     Args:
         datasets: scifact, scifact-pl, or irds:NAME from the package ir_datasets
         name: name for a dataset of ir_datasets
-        again: fetch even if it is here
+        again: download even if already stored
     """
     bench = open_bench()
     if not datasets:
@@ -49,7 +49,7 @@ def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Jso
 
 def _of_ir_datasets(bench: Bench, datasets: Sequence[str], name: str) -> int:
     if len(datasets) > 1:
-        raise WrongInput("fetch each dataset of ir_datasets separately: --name names only one")
+        raise WrongInput("--name names one dataset: fetch those of ir_datasets one at a time")
     loaded = irds.fetch(bench, datasets[0], called=name)
     documents = loaded.documents.rows if loaded.documents else 0
     printable.say(
@@ -62,7 +62,7 @@ def _of_ir_datasets(bench: Bench, datasets: Sequence[str], name: str) -> int:
 
 
 def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
-    # Imported late: the rest of the command line needs no network library.
+    # Imported here because no other command needs a network library.
     from compute.intake.fetch.fetching import fetch as bring
 
     try:
@@ -73,7 +73,7 @@ def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
     say(
         bench,
         f"{fetched.offer.name}: {told}: {printable.printable(str(fetched.path))};"
-        f" python -m compute run bm25 {fetched.offer.rows[0].name} runs on it",
+        f" python -m compute run bm25 {fetched.offer.rows[0].name} evaluates BM25 on it",
     )
 
 

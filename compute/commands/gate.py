@@ -1,4 +1,4 @@
-"""The command for continuous integration: is a candidate worse than a baseline?"""
+"""The gate command for continuous integration: is a candidate worse than a baseline?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from compute.store.own_datasets import own_datasets
 from compute.views.dataset import select_slices
 from compute.views.shared import query_slices
 
-Compared = Annotated[str, Parameter(help="a stored system, a run file, or a folder of run files")]
+Compared = Annotated[str, Parameter(help="a stored system, a run file or a folder of run files")]
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ def gate(
     markdown: bool = False,
     junit: Annotated[Path | None, options.OF_FILE] = None,
 ) -> int:
-    """Decide whether a candidate is not worse than a baseline.
+    """Test whether a candidate is worse than a baseline.
 
     Exit status 0: not worse, 3: worse, 4: undecided, 5: not comparable.
 
     Args:
-        margin: largest tolerated loss of the mean
+        margin: largest tolerated loss in mean score
         slice: also decide for each query group of this key
-        unanswered: if over 10% of the baseline's queries lack a hit: not comparable, or score 0
+        unanswered: if over 10% of the baseline's queries have no hits: not comparable, or score 0
         markdown: print a comment for a pull request
         junit: also write JUnit XML
     """
@@ -124,8 +124,8 @@ def kinds(
 ) -> dict[str, DataFrame]:
     """The rows of each query group, by its name. Raises Missing for an unknown key.
 
-    In a group every query counts the same, whatever its part, as on the pages; otherwise the only
-    query of one part would count as much as all queries of another.
+    Within a group every query counts the same, as on the pages; if parts had equal weight, a part's
+    only query would count as much as all queries of another part.
     """
     opened, parts = database.open_version(bench.store), row.parts or (row.name,)
     try:

@@ -1,4 +1,4 @@
-"""Groups of options that several commands share, each with the value it stands for."""
+"""Groups of options that several commands share, each with the value that it produces."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ class Shape:
     """Options for reading a file."""
 
     role: Annotated[str, Parameter(name="--as", choices=("run", "judgements"))] = ""
-    """Kind of content, if the file does not show it."""
+    """Content of the file, if it is ambiguous."""
     part: str = ""
-    """Name of one of several runs in the file, such as default/test."""
+    """The run to read if the file has several, such as default/test."""
 
     def how(self, grades: "Grades | None" = None, fold: str | None = None) -> How:
-        """The options as the readers of files take them."""
+        """The options as file readers take them."""
         folded = fold is not None and (Path(fold) if fold else True)
         grades = grades or Grades()
         return How(self.role, grades.levels, grades.round, self.part, folded)
@@ -45,12 +45,12 @@ class Grades:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class AsVersion:
-    """Options to keep the replaced run as a version."""
+    """Options for keeping the replaced run as a version."""
 
     as_version: Annotated[str | None, Parameter(metavar="[LABEL]")] = None
     """Keep the replaced run as a version (default label: the next number)."""
     note: str = ""
-    """With --as-version: a note on the change."""
+    """Note on the change, with --as-version."""
 
     def version(self) -> run_versions.Version | None:
         """The version, or None if the run is not kept. Raises WrongInput."""
@@ -63,19 +63,19 @@ class Counted:
     """Options for the added judgements that count."""
 
     rule: Annotated[str, Parameter(choices=tuple(RULES), show_default=True)] = "majority"
-    """Rule for several judgements of a document."""
+    """Rule that resolves several judgements of a document."""
     source: Annotated[tuple[str, ...], SEVERAL, Parameter(choices=tuple(SOURCES))] = HUMAN
     """Sources of the judgements that count."""
 
     def choice(self) -> Choice:
-        """The same for readers of judgements."""
+        """The options for functions that read judgements."""
         return Choice(self.rule, self.source)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Judged(Counted):
-    """The options as the readers of judgements take them."""
+    """The options for functions that read judgements."""
 
     judgements: Annotated[str, Parameter(metavar="SET", show_default=True)] = OFFICIAL
-    """Official; added: official and added; or only one set that `sets` lists."""
+    """official; added (official and added); or a set from `sets`, used by itself."""

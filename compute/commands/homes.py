@@ -1,4 +1,4 @@
-"""The commands for operators of a home: adopt, trash, backup, restore, move-state."""
+"""Commands for the operator of a home: adopt, trash, backup, restore, move-state."""
 
 import sys
 
@@ -14,12 +14,12 @@ from compute.store.loading import quiet
 
 
 def adopt(*, yes: options.Yes = False) -> int:
-    """Adopt a home for the current state, if the home's own state is lost or was replaced."""
+    """Connect a home to the current state after its own state was lost or replaced."""
     now = settings.load()
     adoption = adopting.adopt(now) if yes else adopting.planned(now)
     told = printable.printable(str(adoption))
     if not adoption.own:
-        told = f"took {told}" if yes else f"would take {told}; --yes does it"
+        told = f"took {told}" if yes else f"would adopt {told}; add --yes to do it"
     printable.say(told)
     return 0
 
@@ -34,14 +34,14 @@ def trash(*, empty: bool = False) -> int:
     told = trash_folder.said(home)
     if empty:
         trash_folder.empty(home)
-    end = "deleted" if empty else "--empty deletes them for good"
+    end = "deleted" if empty else "--empty deletes them permanently"
     printable.say(f"{told}: {end}")
     return 0
 
 
 def backup(folder: options.Folder, /) -> int:
     """Back up results, judgements and jobs to a folder, while people and workers continue. The
-    folder is new or contains an older backup. Status 2: damaged parts are left out."""
+    folder is new or contains an older backup. Exit status 2: damaged parts were left out."""
     bench = open_bench()
     done = backups.back_up(bench.store, folder, bench.progress)
     end_bar(bench)
@@ -51,7 +51,7 @@ def backup(folder: options.Folder, /) -> int:
 def restore(folder: options.Folder, /, *, leave_out_damaged: bool = False) -> int:
     """Restore a backup into a new home, in SQLite or in PostgreSQL.
 
-    Status 2: damaged parts are left out.
+    Exit status 2 means that damaged parts were left out.
 
     Args:
         leave_out_damaged: restore only undamaged parts
@@ -69,7 +69,7 @@ def restore(folder: options.Folder, /, *, leave_out_damaged: bool = False) -> in
 
 
 def move_state() -> int:
-    """Move state and jobs of this home from SQLite to the PostgreSQL that `state` names."""
+    """Move this home's state and jobs from SQLite to the PostgreSQL of the setting `state`."""
     now = settings.load()
     backups.move(now)
     kept = printable.printable(str(now.home / "state.sqlite"))
@@ -78,12 +78,12 @@ def move_state() -> int:
 
 
 def _tell(what: str, done: Outcome) -> int:
-    """Report the backed-up or restored parts, and the commands that recompute missing ones."""
+    """Report the backed-up or restored parts, and commands that recompute missing parts."""
     size = sized(sum(part.bytes for part in done.parts))
     told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} copied"
     without = "settings, secrets, logs and caches are not included"
     printable.say(f"{told}; {without}")
     lines = [*done.broken, *map(damage.said, done.left_out)]
-    lines += ["the judgements had no hash chain yet: they are accepted as found"] * done.as_found
+    lines += ["the judgements, with no hash chain yet, are copied without a check"] * done.as_found
     printable.warn(*lines)
     return 2 if done.left_out or done.broken else 0

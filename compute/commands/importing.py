@@ -1,4 +1,4 @@
-"""The commands that import and remove datasets, texts, runs and grades."""
+"""Commands that import or remove datasets, texts, runs and grades."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace as replaced
@@ -50,15 +50,15 @@ def import_dataset(
     """Import your own dataset: a BEIR folder or archive, or only judgements or runs.
 
     Args:
-        path: a BEIR folder or archive; with --qrels one without judgements
+        path: a BEIR folder or archive; without judgements if --qrels is given
         name: name of the dataset; mine/dev is split dev of mine
         qrels: judgements, for PATH or without documents: qrels, CSV, JSON, Parquet …
         queries: with --qrels or --runs: TREC topics, queries.jsonl, or lines of id, tab, text
-        runs: runs to import, too, or archives; without judgements, the dataset is made from them
-        split: the split to score (default: test, or the only one)
+        runs: runs to import as well; without judgements, the dataset is made from these runs
+        split: split to score (default: test, or the only one)
         language: en, pl, another ISO code, or unknown
-        drop_self: drop documents with the query's own id
-        level: least grade of a relevant document; also score by AP(rel=N)@100 etc. (TREC DL: 2)
+        drop_self: drop a document whose id equals the query's
+        level: lowest grade that counts as relevant; also score by AP(rel=N)@100 etc. (TREC DL: 2)
     """
     bench, how = open_bench(), shape.how(grades)
     with packed.opened(runs, bench.settings.home) as files:
@@ -100,10 +100,10 @@ def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
 
 
 def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int:
-    """Add texts to a dataset that is stored with ids only; no run is recomputed.
+    """Add texts to a dataset that has only ids; no run is recomputed.
 
     Args:
-        path: a BEIR folder, archive or corpus.jsonl (default: where the dataset is read from)
+        path: a BEIR folder, archive or corpus.jsonl (default: the dataset's source)
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -126,8 +126,8 @@ def import_run(
 ) -> int:
     """Import runs as systems of a dataset, from TREC run files, CSV, JSON, Parquet and others.
 
-    Each file is imported completely or not at all; a refused file does not stop the others. A zip
-    or tar archive counts as the files in it.
+    Each file is imported completely or not at all; a file that is refused does not stop the others.
+    A zip or tar archive is read as the files that it contains.
 
     Args:
         system: its name (default: the run's own tag, or the file's name)
@@ -138,7 +138,7 @@ def import_run(
         row = dataset_of(dataset, own_datasets(bench.store))
     except Missing as error:
         makes = f"import-dataset --runs FILES --name {shown(dataset)}"
-        raise Missing(f"{error}; {makes} makes one from runs, without judgements") from None
+        raise Missing(f"{error}; {makes} creates one from runs, without judgements") from None
     version = as_version.version()
     if version and replace:
         raise WrongInput("--replace deletes the other run, --as-version keeps it: give one")
@@ -147,7 +147,7 @@ def import_run(
     with packed.opened(files, bench.settings.home) as found:
         if system and len(found) > 1:
             raise WrongInput(
-                "--system names one run: leave it out for several files; their tags name them"
+                "--system names a single run: omit it for several files; tags name them"
             )
         refused = _import_runs(bench, row, found, how, system)
     done(bench)
@@ -157,7 +157,7 @@ def import_run(
 def _import_runs(
     bench: Bench, row: Row, files: Sequence[Path], how: Mapping[str, Any], system: str = ""
 ) -> int:
-    """Import runs and report each outcome; the number refused."""
+    """Import runs and report each outcome; returns the number of refused files."""
     refused, there, taken, several = 0, 0, set[str](), len(files) > 1
     for file, name in zip(files, _names(files, system), strict=True):
         try:
@@ -248,7 +248,7 @@ def import_labels(
 
 
 def _names(files: Sequence[Path], system: str) -> list[str]:
-    """Name of each file's run; empty for its tag. Warns about tags that name no run."""
+    """System name for each file; empty if its tag is used. Warns about uninformative tags."""
     if len(files) == 1:
         return [system]
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]
@@ -269,7 +269,7 @@ def sample(
     """Store a random sample of a dataset's documents that includes all judged ones.
 
     Args:
-        documents: number of documents in all
+        documents: total number of documents
         seed: seed of the random sample
         name: name of the new dataset (default: with its size and seed)
     """
@@ -290,18 +290,18 @@ def remove(
     labels: Annotated[str, Parameter(metavar="KEY")] = "",
     yes: options.Yes = False,
 ) -> int:
-    """Remove a dataset with its runs, or one run of it; added judgements stay.
+    """Remove a dataset with its runs, or only one of its runs; added judgements are kept.
 
     Args:
-        dataset: as `datasets` lists it
+        dataset: its name in `datasets`
         system: only this system's run
         machine: only this LLM's grades
-        training: only the result for this training set
+        training: only the results for this training set
         labels: only the query labels of this key
     """
     bench = open_bench()
     if sum(map(bool, (system, machine, training, labels))) > 1:
-        raise WrongInput("--system, --machine, --training and --labels: give one at a time")
+        raise WrongInput("--system, --machine, --training and --labels: give only one")
     if training:
         row = dataset_of(dataset, own_datasets(bench.store))
         found = leakage.said(leakage.stored(bench.store, row.name, training))
@@ -317,7 +317,7 @@ def remove(
         does = partial(removing.remove, bench.store, dataset, system, machine)
     told = printable.printable(told)
     if not yes:
-        printable.say(f"would remove {told}; --yes removes it")
+        printable.say(f"would remove {told}; add --yes to do it")
         return 0
     does()
     printable.say(f"removed {told}")

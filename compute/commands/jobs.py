@@ -1,4 +1,4 @@
-"""The commands about jobs: jobs start|list|cancel|retry, worker, serve."""
+"""Commands for jobs: jobs start|list|cancel|retry, worker, serve."""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def start(
     drop_equal_ids: options.DropEqualIds = False,
     json: options.Json = False,
 ) -> int:
-    """Start a job for a worker."""
+    """Add a job to the queue."""
     bench = open_bench()
     how = {"again": again, "drop_equal_ids": drop_equal_ids}
     return _tell(bench, [jobs.start(bench.store, kind, systems, datasets, **how)], json)
@@ -86,7 +86,7 @@ def worker(
 
     Args:
         concurrency: number of workers
-        weights: only systems with a model's weights, if weights_apart is set
+        weights: run only systems that need model weights (with the setting weights_apart)
         idle: end after this time without work
     """
     now = settings.load()
@@ -103,7 +103,7 @@ def serve(*, address: str = "", port: options.Count | None = None) -> int:
 
     Args:
         address: address to listen on (default: 127.0.0.1; others need sign-in)
-        port: default: the first free one from 8501 on
+        port: port to listen on (default: the first free one from 8501)
     """
     now = settings.load()
     return server.serve(replace(now, address=address or now.address, port=port or now.port))

@@ -1,4 +1,4 @@
-"""The commands that carry judgements: judgements export|import|withdraw, carry-judgements."""
+"""Commands that move judgements: judgements export|import|withdraw, carry-judgements."""
 
 import os
 import uuid
@@ -32,17 +32,19 @@ _SUFFIXES = {".csv": "csv", ".tsv": "beir", ".json": "json"}
 _Judged = Annotated[
     options.File,
     Parameter(
-        help="qrels, BEIR tsv, JSON, CSV or another format; of a BEIR folder or archive, only"
-        " judgements that are not stored yet"
+        help=(
+            "qrels, BEIR tsv, JSON, CSV or another format; from a BEIR folder or archive, only"
+            " judgements that are not stored yet"
+        )
     ),
 ]
 _Format = Annotated[
     str,
-    Parameter(choices=exchange.FORMATS, help="default: by the file's name or content"),
+    Parameter(choices=exchange.FORMATS, help="default: judged by the file's name or content"),
 ]
-_Person = Annotated[str, Parameter(help="assessor of the judgements, if the file names none")]
+_Person = Annotated[str, Parameter(help="assessor, if the file names none")]
 _AsImport = Annotated[
-    bool, Parameter(help="mark all rows of a CSV as imported, whatever source they name")
+    bool, Parameter(help="mark all rows of a CSV as imported, regardless of the source in the file")
 ]
 
 
@@ -57,7 +59,7 @@ class _Given(NamedTuple):
 
 
 def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
-    """The bench, the dataset and its official judgements. Raises Missing, WrongInput."""
+    """The store, the dataset and its official judgements. Raises Missing or WrongInput."""
     bench = open_bench()
     row = dataset_of(name, own_datasets(bench.store))
     if row.parts:
@@ -107,7 +109,8 @@ def export(
     if not number:
         by = f" by {person}" if person else ""
         raise Missing(
-            f"no added judgement of {row.name}{by} from these sources: nothing is written{left_out}"
+            f"{row.name} has no added judgement{by} from these sources{left_out}: nothing was"
+            " written"
         )
     _write(file, content)
     usual(file)
@@ -129,9 +132,9 @@ def _left_out(rows: DataFrame, choice: Choice) -> str:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write the whole file or nothing; never overwrite an existing file, which may be qrels."""
+    """Write a file atomically; never overwrite an existing file, which may be qrels."""
     if not file.parent.is_dir():
-        raise WrongInput(f"no folder {file.parent}: make it first")
+        raise WrongInput(f"there is no folder {file.parent}: create it first")
     aside = file.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with aside.open("wb") as opened:
@@ -157,7 +160,7 @@ def import_file(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Import the judgements of a file as added judgements."""
+    """Import judgements from a file as added judgements."""
     bench, row, official = _opened(dataset)
     given = _Given(file, person.strip(), format, as_import, shape.how(grades))
     found = _read(bench, row, official, given)
@@ -167,7 +170,7 @@ def import_file(
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {file}: check --dataset")
     rows = exchange.as_import(found.rows) if as_import else found.rows
-    with bench.store.alone("judgements"):  # even if one file is imported twice at once
+    with bench.store.alone("judgements"):  # even if a file is imported twice at the same time
         new = exchange.lacking(rows, _rows(bench, row))
         if len(new):
             bench.store.add_judgements(new)
@@ -187,11 +190,11 @@ def withdraw(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Withdraw the judgements that were imported from a file.
+    """Withdraw judgements imported from a file.
 
     Args:
         file: the imported file
-        yes: do it; without it only print the number
+        yes: withdraw them; without it only print their number
     """
     bench, row, official = _opened(dataset)
     given = _Given(file, person.strip(), format, as_import, shape.how(grades))
@@ -207,7 +210,7 @@ def withdraw(
         by_source = withdrawals["source"].map(SOURCES).value_counts(sort=False)
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in by_source.items())
     if not yes:
-        ask = "; nothing is changed yet: --yes withdraws them" if len(withdrawals) else ""
+        ask = "; add --yes to do it" if len(withdrawals) else ""
         printable.say(f"would withdraw {told}{ask}")
         return 0
     printable.say(f"withdrew {told}")
@@ -223,14 +226,13 @@ def carry(
     replace: options.Replace = False,
     json: options.Json = False,
 ) -> int:
-    """Carry judgements to a new version of the collection, by the documents' texts.
-
-    They become the judgement set carried:OLD of NEW, and never official.
+    """Carry judgements to a new version of a collection by matching document texts. They become the
+    judgement set carried:OLD of NEW and are never official.
 
     Args:
         old: the judged dataset
         new: the dataset of the new version, with other ids, edited texts or chunks
-        set: the judgements to carry, a set that `sets` lists
+        set: the judgement set to carry, as named by `sets`
     """
     bench = open_bench()
     own = own_datasets(bench.store)
@@ -239,7 +241,7 @@ def carry(
     if json:
         printable.show(carrying.report(part), as_json=True)
     else:
-        say(bench, printable.printable(carrying.said(part)) + ("" if fresh else "; done before"))
+        say(bench, printable.printable(carrying.said(part)) + ("" if fresh else "; already done"))
     return done(bench)
 
 
@@ -249,25 +251,23 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
     # Rows of a CSV name their source, and these two sources count by default.
     if len(new) and not set(found.rows["source"]) <= {IMPORT}:
         people, settled = (int((new["source"] == kind).sum()) for kind in (PERSON, ADJUDICATION))
-        told += [f"{people:,} count as judgements by people, {settled:,} as settled"]
+        told += [f"{people:,} count as human judgements, {settled:,} as settled"]
     if ahead := int((new["time"] > new["imported"]).sum()):
-        told += [f"{ahead:,} dated in the future: they count as judged at the time of this import"]
+        told += [f"{ahead:,} dated in the future count as judged at the time of this import"]
     if there := len(found.rows) - len(new):
         told += [f"{there:,} were already stored"]
     if found.n_official:
-        told += [f"{counted(found.n_official, 'pair')} with an official judgement left unchanged"]
+        told += [f"{counted(found.n_official, 'pair')} with an official judgement are unchanged"]
         if found.n_different:
-            told += [f"{found.n_different:,} of these have another grade in the file"]
+            told += [f"{found.n_different:,} of these have a different grade in the file"]
     if unknown:
         told += [f"{unknown:,} for queries that {row.name} lacks do not count"]
     return told
 
 
 def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Found:
-    """The judgements of the file, of every readable shape, as rows to be added.
-
-    `as_import` is left to the caller.
-    """
+    """Judgements of a file in any supported format, as rows to add. The caller applies
+    `as_import`."""
     path = given.file
     unpacked_size.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
@@ -289,10 +289,8 @@ def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Fou
 
 
 def _format(given: _Given) -> str:
-    """ "csv" for the CSV that `judgements export` writes, else "qrels" for what `qrels.read` reads.
-
-    Only the latter has grades to be mapped or rounded.
-    """
+    """ "csv" for a CSV from `judgements export`, else "qrels" for files that `qrels.read` reads.
+    Only qrels have grades to map or round."""
     if given.form or given.how.levels or given.how.rounded:
         return given.form or "qrels"
     path = given.file

@@ -1,4 +1,4 @@
-"""The commands about test queries in training sets: leakage find|show."""
+"""Commands that find test queries in training sets: leakage find|show."""
 
 from typing import Annotated
 
@@ -30,16 +30,16 @@ def find(
     threshold: Annotated[float, Parameter(show_default=True)] = 0.7,
     json: options.Json = False,
 ) -> int:
-    """Find test queries and relevant documents in a training set, equal or near-equal.
+    """Find test queries and relevant documents, or near-duplicates, in a training set.
 
     Args:
         training: its files: queries.jsonl, corpus.jsonl, TSV of pairs, or one text per line
         split: instead of files, a stored split, such as nfcorpus/train
         name: name of the training set (default for a split: its own)
-        threshold: minimum Jaccard similarity of character 5-grams of near-equal texts
+        threshold: minimum Jaccard similarity of the character 5-grams of near-duplicates
     """
     if bool(training) == bool(split):
-        raise WrongInput("give either files of a training set (--training) or --split DATASET")
+        raise WrongInput("give either the files of a training set (--training) or --split DATASET")
     if not (name := name or split):
         raise WrongInput("name the training set: --name NAME")
     bench = open_bench()
@@ -67,7 +67,7 @@ def show(
     measure: options.OnlyMeasure = "nDCG@10",
     json: options.Json = False,
 ) -> int:
-    """Print the test queries found in training sets, and each system's mean without them."""
+    """Print test queries found in training sets, and each system's mean without these queries."""
     bench = open_whole()
     datasets = [part.dataset for part in bench.store.parts(leakage.KIND)]
     if dataset:
@@ -76,7 +76,7 @@ def show(
     if not datasets:
         on = f" with {dataset}" if dataset else ""
         command = f"leakage find --dataset {dataset or 'DATASET'} --training FILE"
-        raise Missing(f"no training set was compared{on} yet: python -m compute {command}")
+        raise Missing(f"no training set has been compared{on} yet: run python -m compute {command}")
     for name in sorted(set(datasets)):
         printable.warn(*scored_by(bench, measure, name))
     tell_stale(bench, dataset)

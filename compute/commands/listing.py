@@ -1,4 +1,4 @@
-"""The command that lists every dataset: datasets."""
+"""The datasets command, which lists every dataset."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from compute.store.store import Store
 
 
 def datasets(*, stored: bool = False, json: options.Json = False) -> int:
-    """List every dataset, and whether it is stored.
+    """List every dataset and whether it is stored.
 
     Args:
         stored: only stored datasets

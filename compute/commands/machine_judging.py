@@ -1,4 +1,4 @@
-"""The command that judges documents with an LLM: judge."""
+"""The judge command, which judges documents with an LLM."""
 
 import uuid
 from dataclasses import replace
@@ -39,16 +39,16 @@ def judge(
     again: bool = False,
     queue: bool = False,
 ) -> int:
-    """Judge documents with an LLM; without limits only print the estimate.
+    """Judge documents with an LLM; without limits, only estimate the cost.
 
     Args:
-        task: documents of a judging task
-        systems: instead of a task, the unjudged top documents of these stored runs
+        task: judge the documents of this task
+        systems: instead of a task, judge the unjudged top documents of these runs
         depth: with --systems: top k
-        guideline: with --systems: plain text
+        guideline: with --systems: a plain-text file
         allow_texts_to: allow the dataset's texts to be sent to this server
-        forbid_texts: revoke this for every server
-        again: ask again for documents without a grade
+        forbid_texts: revoke this permission for every server
+        again: ask again about documents that got no grade
         queue: run as a job
     """
     bench = open_bench()
@@ -64,7 +64,7 @@ def judge(
     if not machine and allow_texts_to:
         return 0
     if not machine:
-        raise WrongInput("name the LLM: --machine NAME")
+        raise WrongInput("choose an LLM: --machine NAME")
     limits = {"requests": requests, "tokens": tokens}
     what = {"task": task, "systems": systems, "guideline": _text(guideline, task, systems)}
     plan = machine_judging.Plan(dataset=name, machine=machine, depth=depth, **what, **limits)
@@ -72,10 +72,10 @@ def judge(
 
 
 def _text(file: Path | None, task: str, systems: tuple[str, ...]) -> str:
-    """Text of a guideline. Raises WrongInput for a task, which has its own."""
+    """Text of a guideline. Raises WrongInput for a task, which has its own guideline."""
     if task and (file or systems):
         raise WrongInput(
-            "a task has its documents and its guideline: leave --systems and --guideline out"
+            "a task has its own documents and guideline: leave out --systems and --guideline"
         )
     if file and not file.is_file():
         raise WrongInput(f"no file {file}: --guideline takes a plain-text file")
@@ -86,7 +86,7 @@ def _judge(bench: Bench, plan: machine_judging.Plan, *, again: bool, queue: bool
     ready = machine_judging.prepared(bench.store, plan)
     say(bench, machine_judging.estimate(ready, again=again).sentence)
     if not plan.requests and not plan.tokens:
-        say(bench, "nothing is sent yet: to start, add the limits --requests N --tokens N")
+        say(bench, "nothing has been sent yet; to start, add the limits --requests N --tokens N")
         return 0
     machine_judging.check(bench.store, plan)
     if queue:

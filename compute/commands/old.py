@@ -1,4 +1,4 @@
-"""Old spellings of commands, which keep working in this version."""
+"""Old spellings of commands, which still work in this version."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,11 +18,11 @@ OLD: Mapping[str, str] = {
     "score": "rescore",
     "sample-on": "tasks extend",
 }
-"""New spelling of each old one; the first match counts."""
+"""New spelling of each old command; the first match counts."""
 
 
 def renewed(words: Sequence[str]) -> tuple[list[str], str]:
-    """Arguments in their new spelling, and a hint, empty unless they were in an old one."""
+    """Arguments in the new spelling, and a hint if they used the old one (else empty)."""
     kept = list(words)
     if name_of(kept) or (kept[:1] and kept[0] in FAMILIES and kept[1:2] and kept[1] in HELP):
         return kept, ""
@@ -35,6 +35,6 @@ def renewed(words: Sequence[str]) -> tuple[list[str], str]:
             rest = kept[old.count(" ") + 1 :]
             if new == "scores" and any(word.split("=")[0] == "--slice" for word in rest):
                 new = "slices"
-            hint = f"`{old}` is now `{new}`: the next version drops the old spelling"
+            hint = f"`{old}` is now `{new}`: the next version removes the old spelling"
             return [*new.split(), *rest], hint if new else ""
     return kept, ""

@@ -1,4 +1,4 @@
-"""Helpers for all commands: the bench, the named datasets, reports on damage."""
+"""Helpers for all commands: open the store, find named datasets, report damage."""
 
 import sys
 from collections.abc import Iterable
@@ -12,16 +12,14 @@ from compute.store.store import Part, Store
 
 
 def open_bench() -> Bench:
-    """The store of this home, with a progress bar if stderr is a terminal."""
+    """This home's store, with a progress bar if stderr is a terminal."""
     now = settings.load()
     return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else quiet)
 
 
 def open_whole() -> Bench:
-    """The store, for commands that only read; damage from a copy to this machine is found first.
-
-    Each file is read once; a file from a bucket was verified on download.
-    """
+    """The store for commands that only read, after a check for files damaged while being copied
+    here. Each file is checked once; files from a bucket were verified on download."""
     bench = open_bench()
     if not bench.store.bucket:
         damage.verify(bench.store)
@@ -42,14 +40,13 @@ def say(bench: Bench, *lines: str) -> None:
 
 
 def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
-    """The datasets with these names; a dataset with parts as its parts. Raises Missing."""
+    """The datasets with these names, split into parts if they have any. Raises Missing."""
     found = own_datasets(bench.store)
     rows = [dataset(name, found) for name in names]
     return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]
 
 
 def tell_damage(parts: Iterable[Part]) -> None:
-    """Report the damaged parts, which are left out, and the commands that remake them, on
-    stderr."""
+    """Report omitted damaged parts on stderr, with the commands that recompute them."""
     for line in damage.told(parts):
         printable.warn(line)

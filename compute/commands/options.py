@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share: their types, and their texts in `--help`."""
+"""Types and `--help` texts of options and arguments that several commands share."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import Annotated
 from cyclopts import Parameter, Token
 
 OFFICIAL, ADDED = "official", "added"
-"""Values of `--judgements` besides other sets, as in the addresses of pages."""
+"""Special values of `--judgements`, as in page addresses; any other value names a set."""
 EXAMPLES = "scifact, nfcorpus/train, or your own; `datasets` lists all"
 
 
 def path(_: object, tokens: Sequence[Token]) -> Path:
-    """A path. An empty one would mean this folder, and is refused."""
+    """A path. An empty one is refused because it would mean the current folder."""
     if not tokens[0].value:
-        raise ValueError("it is empty: name a file or a folder")
+        raise ValueError("the path is empty: name a file or a folder")
     return Path(tokens[0].value)
 
 
@@ -43,7 +43,7 @@ def numbers(_: object, tokens: Sequence[Token]) -> tuple[float, ...]:
 
 
 SEVERAL = Parameter(consume_multiple=(1, None))
-"""Let an option take all arguments up to the next option."""
+"""Make an option accept all arguments up to the next option."""
 OF_FILE = Parameter(converter=path, metavar="FILE")
 File = Annotated[Path, OF_FILE]
 Folder = Annotated[Path, Parameter(converter=path, metavar="DIR")]
@@ -60,16 +60,16 @@ OnDatasets = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="DATASET", he
 Datasets = Annotated[str, Parameter(required=True, help=EXAMPLES)]
 OwnDatasets = Annotated[str, Parameter(help="default: all with a run")]
 Collections = Annotated[str, Parameter(help="default: all with stored documents")]
-OnlyDataset = Annotated[str, Parameter(metavar="DATASET", help="only this one, such as scifact")]
-OnlySystem = Annotated[str, Parameter(metavar="SYSTEM", help="only this one, such as bm25")]
-OnlyMeasure = Annotated[str, Parameter(metavar="MEASURE", help="only this one, such as nDCG@10")]
+OnlyDataset = Annotated[str, Parameter(metavar="DATASET", help="only this dataset")]
+OnlySystem = Annotated[str, Parameter(metavar="SYSTEM", help="only this system, such as bm25")]
+OnlyMeasure = Annotated[str, Parameter(metavar="MEASURE", help="only this measure, like AP@100")]
 Machine = Annotated[str, Parameter(metavar="NAME", help="name of the LLM")]
 Json = Annotated[bool, Parameter(name="--json", help="print JSON instead of a table")]
 Again = Annotated[bool, Parameter(help="recompute even if up to date")]
-Replace = Annotated[bool, Parameter(help="replace the one of the same name")]
-Yes = Annotated[bool, Parameter(help="carry it out; without it only print the effect")]
-Published = Annotated[bool, Parameter(help="print the papers' figures instead")]
-ReturnedOnly = Annotated[bool, Parameter(help="mean over answered queries, as in BEIR's code")]
+Replace = Annotated[bool, Parameter(help="replace an existing one of the same name")]
+Yes = Annotated[bool, Parameter(help="do it; without this option, only print the effect")]
+Published = Annotated[bool, Parameter(help="print published figures instead")]
+ReturnedOnly = Annotated[bool, Parameter(help="average over answered queries, as BEIR's code does")]
 DropEqualIds = Annotated[
     bool,
     Parameter(
@@ -81,8 +81,8 @@ Fold = Annotated[
     Parameter(
         metavar="[FILE]",
         help=(
-            "merge chunks into documents, each at its best rank: by their ids (d1#0, d1_3),"
-            " or by a TSV of chunk and document"
+            "merge chunks into documents at their best rank, by ids such as d1#0 and d1_3, or"
+            " by a TSV of chunk and document"
         ),
     ),
 ]

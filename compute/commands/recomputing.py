@@ -1,4 +1,4 @@
-"""The commands that compute: run, train, rescore, admin demo."""
+"""Commands that compute: run, train, rescore, admin demo."""
 
 import shlex
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ def run(
     chosen = system_of(system)
     if chosen.search is None:
         here = ", ".join(row.name for row in SYSTEMS.values() if row.search)
-        raise Unavailable(f"{chosen.name} is {chosen.status}; these run here: {here}")
+        raise Unavailable(f"{chosen.name} is {chosen.status}; systems that run here: {here}")
     version = as_version.version()
     how = {"again": again, "drop_equal_ids": drop_equal_ids}
     for row in named(bench, datasets):
@@ -52,14 +52,14 @@ def run(
 
 
 def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
-    """Report that a system was trained on these very queries, and the incomplete inputs of a fusion
-    or reranker, since computing them may take hours."""
+    """Warn if a system was trained on the judged queries, or if a fusion or reranker must first
+    compute its inputs, which may take hours."""
     known = {**DATASETS, **own_datasets(bench.store)}
     collections = {name: known[name].collection for name in known}
     if row.name in learnt_from(chosen.name, collections):
         printable.warn(
-            f"{chosen.name} was trained on the judged queries of {row.name}: its scores there say"
-            " nothing about other queries"
+            f"{chosen.name} was trained on the judged queries of {row.name}: its scores on that"
+            " dataset say nothing about new queries"
         )
     for name in row.parts or (row.name,):
         is_stored = partial(pairs.found_hits, bench, name, of=chosen.name)
@@ -73,10 +73,10 @@ def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
 def rescore(
     *datasets: options.OwnDatasets, measure: tuple[str, ...] = (), again: options.Again = False
 ) -> int:
-    """Score stored runs again, computing only what changed.
+    """Score stored runs again, skipping scores that are up to date.
 
     Args:
-        measure: also by this measure, such as P@5, AP or Bpref; can be repeated
+        measure: add this measure, such as P@5, AP or Bpref; can be repeated
     """
     bench = open_bench()
     wanted = scored_measures.more(measure)
@@ -90,7 +90,7 @@ def rescore(
             continue
         row = dataset(hits.dataset, own_datasets(bench.store))
         loaded = recompute.stored_dataset(bench.store, row)
-        # Shipped hits are truncated: rescoring would only lose the deeper measures.
+        # Shipped hits are truncated: rescoring them would lose the deeper measures.
         anew = again and not hits.shipped
         outcome = recompute.score(bench, loaded, hits, again=anew, measures=wanted)
         tell(bench, row, hits.system, outcome, wanted)
@@ -100,10 +100,8 @@ def rescore(
 
 
 def demo() -> int:
-    """Recompute the shipped runs on the PyDocs datasets, in a worker if one runs, and compare.
-
-    Runs that are already computed here are kept.
-    """
+    """Recompute the shipped runs on the PyDocs datasets and compare the scores. A worker does this
+    if one is running. Runs already computed here are kept."""
     bench = open_bench()
     if jobs.workers_alive(bench.settings):
         printable.say(jobs.start(bench.store, "demo").sentence)

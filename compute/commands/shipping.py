@@ -1,4 +1,4 @@
-"""The commands that write stored results for others: admin ship, admin snapshot."""
+"""Commands that write stored results for others: admin ship, admin snapshot."""
 
 from compute.base import printable
 from compute.base.permissions import usual
@@ -15,7 +15,7 @@ def ship(*datasets: options.Datasets, only: bool = False, without_runs: bool = F
     """Write stored results of datasets to data/precomputed, without texts.
 
     Args:
-        only: remove shipped results of other datasets
+        only: also remove shipped results of all other datasets
         without_runs: only judgements and counts
     """
     bench = open_bench()

@@ -1,4 +1,4 @@
-"""The command that lists every system: systems."""
+"""The systems command, which lists every system."""
 
 import contextlib
 from collections import Counter
@@ -14,11 +14,11 @@ from compute.systems import SYSTEMS, System, system
 from compute.systems.catalogue import RAN
 
 RUNS, TRAINS = "runs", "runs once trained"
-ABSENT, MISSES = "no model here", "not yet: --json says why"
+ABSENT, MISSES = "needs a model", "not here: see --json"
 
 
 class Listed(NamedTuple):
-    """A system as it is listed."""
+    """A system in the listing."""
 
     system: str
     title: str
@@ -27,7 +27,7 @@ class Listed(NamedTuple):
     verified: str
     tried: str
     here: str
-    """RUNS, TRAINS, ABSENT, or what is missing, in a sentence."""
+    """RUNS, TRAINS, ABSENT, or a sentence that names what is missing."""
     made_from: str
     parameters: str
     checkpoint: str
@@ -35,13 +35,13 @@ class Listed(NamedTuple):
 
 
 def systems(name: str = "", /, *, json: options.Json = False) -> int:
-    """List every system, its verification, and whether it was tried and runs here.
+    """List every system: how it is verified, whether it was tried, and whether it runs here.
 
     Args:
-        name: print everything known about this system instead: paper, weights, settings, training
+        name: print details of this system: paper, weights, settings, training
     """
     if name:
-        # Imported only here, since the full list needs no pandas.
+        # Imported here because the full list needs no pandas.
         from compute.views.about import system_card, tables
 
         found = system_card.facts(system(name).name)
@@ -70,7 +70,7 @@ def systems(name: str = "", /, *, json: options.Json = False) -> int:
 
 
 def listed(trained: Iterable[System] = ()) -> list[Listed]:
-    """The catalogue and the systems that were `trained` here."""
+    """Systems of the catalogue, and systems `trained` here."""
     return [
         Listed(
             system=row.name,
@@ -90,14 +90,14 @@ def listed(trained: Iterable[System] = ()) -> list[Listed]:
 
 
 def _trained() -> Iterator[System]:
-    """The systems trained here whose names can still be read."""
+    """Systems trained here whose names can still be parsed."""
     for part in Store(settings.load()).parts("model"):
         with contextlib.suppress(BeirscopeError):
             yield system(part.system)
 
 
 def _here(row: System) -> str:
-    """RUNS, TRAINS, ABSENT, or what is missing, in a sentence."""
+    """RUNS, TRAINS, ABSENT, or a sentence that names what is missing."""
     needed = row.search or row.recipe
     if needed is None:
         return ABSENT
@@ -113,8 +113,8 @@ def _summary(found: Sequence[Listed]) -> str:
     counts = Counter(row.verified for row in papers).most_common()
     parts = ", ".join(f"{number} {text}" for text, number in counts)
     here = Counter(row.here for row in found)
-    more = f", {here[TRAINS]} once trained" if here[TRAINS] else ""
+    more = f", {here[TRAINS]} after training" if here[TRAINS] else ""
     runs = counted(here[RUNS], "system")
     tried = counted(sum(row.tried.startswith(RAN) for row in found), "system")
     said = f"{tried} ran in this version's tests, from a name to scores, a page and an export"
-    return f"{len(papers)} systems of the papers: {parts}. {said}. {runs} can run here now{more}."
+    return f"{len(papers)} systems from papers: {parts}. {said}. {runs} can run here now{more}."

@@ -1,4 +1,4 @@
-"""The commands about judging tasks: tasks new|list|status|extend."""
+"""Commands for judging tasks: tasks new|list|status|extend."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,23 +46,23 @@ def new(
     expect: bool = False,
     json: options.Json = False,
 ) -> int:
-    """Make a judging task of unjudged documents in the top k of stored runs, or an audit of labels.
+    """Create a judging task from unjudged documents in the top k of runs, or an audit of labels.
 
     Args:
         systems: systems whose documents to judge
-        goal: draw a sample to estimate scores, differences from a baseline, or the order; or audit
-            the official judgements
+        goal: sample documents to estimate scores, differences from a baseline or the ranking, or to
+            audit the official judgements
         measure: with --goal, the measure to estimate (default: P@10; for an audit nDCG@10)
         baseline: with --goal differences, the system to compare with (default: the first)
-        machine: with --goal audit, draw also by disagreement with this LLM's grades
+        machine: with --goal audit, also sample by disagreement with this LLM's grades
         order: without --goal, the order of the documents (default: impact)
         depth: top k of each list
-        pairs: number of judgements
-        assessors: only these may judge (default: everyone)
-        double: share of documents with two assessors, 0 to 1
+        pairs: number of documents to judge
+        assessors: people who may judge (default: everyone)
+        double: share of documents judged by two assessors, 0 to 1
         guideline: a Markdown file
         title: name of the task
-        seed: the same number draws the same sample
+        seed: random seed of the sample
         person: name of the task's creator
         expect: only print the expected precision of a sample
     """
@@ -121,9 +121,8 @@ def status(
     which: groups.Counted = groups.Counted(),
     json: options.Json = False,
 ) -> int:
-    """Print the progress of each assessor of a task.
-
-    For a sample of two systems, also print the verdict.
+    """Print each assessor's progress. If the task samples documents for two systems, also print the
+    verdict.
 
     Args:
         pairs: print the queries and documents to judge instead
@@ -155,11 +154,11 @@ def extend(
     pairs: options.Count,
     add: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="SYSTEM")] = (),
 ) -> int:
-    """Draw more unjudged documents for a sampled task.
+    """Add unjudged documents to a sampled task.
 
     Args:
         pairs: number of further documents
-        add: also include these systems, such as newer runs
+        add: include these systems as well, such as newer runs
     """
     bench = open_bench()
     before = tasks.task(bench.store, task)
@@ -179,18 +178,16 @@ def extend(
 def _lists(
     bench: Bench, dataset: str, systems: Sequence[str]
 ) -> Iterator[tuple[select.StoredTops, DataFrame, grades.Grades]]:
-    """Ranked lists, official and added judgements, and grades of a dataset.
-
-    Raises Missing for a system without lists.
-    """
+    """A dataset's ranked lists, official and added judgements, and grades. Raises Missing for a
+    system without lists."""
     with database.open_version(bench.store).cursor() as cursor:
         runs = select.judgeable(cursor)
         known = runs.loc[runs["dataset"] == dataset, "system"].tolist()
         for name in systems:
             if name not in known:
-                listed = ", ".join(known) or "none: import a run first"
+                listed = ", ".join(known) or "none (import a run first)"
                 hint = near(name, known)
-                raise Missing(f"unknown system {name!r}: {hint}on {dataset} are {listed}")
+                raise Missing(f"unknown system {name!r}: {hint}systems on {dataset}: {listed}")
         judged = tasks.judged(bench.store, dataset, select.judged(cursor, dataset))
         levels = select.levels(cursor, dataset)["relevance"].tolist()
         yield select.StoredTops(cursor, dataset), judged, grades.of_levels(levels)

@@ -1,1 +1,1 @@
-"""Counts of texts: lengths, words, and the similarity of corpora."""
+"""Statistics of texts: lengths, words, and the similarity of corpora."""

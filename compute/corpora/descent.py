@@ -1,8 +1,9 @@
-"""Descent of texts: which of many passing texts each of some texts is a version or a part of.
+"""Descent of texts: finds, among many streamed texts, those of which a text is a version or a part.
 
 Texts are the sets of hashes of the character 5-grams of their words (`near_equal`). The similarity
-of two is the share of the shorter one's 5-grams that the other has too, so that a chunk is like the
-document that it was cut from. In passages with one word in ten replaced by another it is about .8.
+of two texts is the share of the shorter text's 5-grams that the other contains, so a chunk is
+similar to the document that it was cut from. For passages with one word in ten replaced it is about
+.8.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,41 +17,41 @@ from compute.corpora.near_equal import hashed, plain
 LEAST = 0.5
 """Least similarity of a version or a part."""
 AHEAD, TIMES = 20, 4
-"""A text is clearly ahead of another where it has at least so many 5-grams of a third, some three
-words, that the other lacks, and at least so many times as many as the other way round."""
+"""A match is clearly ahead of another if it shares at least this many 5-grams (about three words)
+with the text that the other does not, and at least this many times as many as the reverse."""
 SHORTEST = 60
-"""5-grams, some ten words: a text with fewer is no version or part of another."""
+"""Fewest 5-grams (about ten words) of a text that can be a version or part of another."""
 _RATE, _SHORT = 8, 200
-"""Every 8th hash finds candidates; of texts with fewer than 200, every one."""
+"""Every 8th hash is used to find candidates; every hash for texts with fewer than 200."""
 _MOST = 12
-"""Texts kept of each hash: boilerplate finds some of those that have it."""
+"""Texts stored for each hash; boilerplate thus finds only some texts."""
 _LIKELY = 0.4
-"""Share of the 5-grams that LEAST asks for, by which a candidate is checked exactly."""
+"""Share of the 5-grams required by LEAST from which a candidate is checked exactly."""
 _KEPT = 4
 _BATCH = 2000
 Hashes = NDArray[np.uint32]
 
 
 class Found(NamedTuple):
-    """A passing text that has 5-grams of a text."""
+    """A streamed text that shares 5-grams with a text."""
 
     key: str
     similarity: float
     size: int
     """Its number of 5-grams."""
     own: NDArray[np.uint8]
-    """Which of the text's 5-grams it has, as packed bits."""
+    """Which of the text's 5-grams it contains, as packed bits."""
 
 
 class Sources:
-    """Some texts, and the passing texts that are most like each."""
+    """Texts, and the streamed texts that are most similar to each."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.hashes = [_once(hashed(text).astype(np.uint32)) for text in texts]
         keys = [_sample(one) for one in self.hashes]
         owners = np.repeat(np.arange(len(keys), dtype=np.int32), [len(one) for one in keys])
         every = np.concatenate([*keys, np.empty(0, np.uint32)])
-        # Of boilerplate other texts are kept for each hash.
+        # For boilerplate, each hash keeps different texts.
         order = np.lexsort(((owners.astype(np.uint32) ^ every) * np.uint32(0x9E3779B1), every))
         every = every[order]
         few = np.arange(len(every)) - np.searchsorted(every, every) < _MOST
@@ -60,14 +61,14 @@ class Sources:
         self.keys = set[str]()
 
     def watch(self, passing: Iterable[tuple[str, str]]) -> None:
-        """Note, for each text, the most similar of the passing texts (key, text)."""
+        """Record, for each text, the most similar streamed texts (key, text)."""
         for batch in _batches(passing):
             every = [hashed(plain(text)).astype(np.uint32) for _, text in batch]
             for number, place in self._candidates(every):
                 self._check(place, batch[number][0], _once(every[number]))
 
     def _candidates(self, every: Sequence[Hashes]) -> Iterator[tuple[int, int]]:
-        """(number, place): passing texts that share enough sampled hashes with a text."""
+        """(number, place): streamed texts that share enough sampled hashes with a text."""
         samples = [_once(_sample(one)) for one in every]
         asked = np.concatenate(samples)
         first = np.searchsorted(self._keys, asked)
@@ -78,7 +79,7 @@ class Sources:
         number, place = pairs // len(self.hashes), pairs % len(self.hashes)
         sizes = np.array([len(one) for one in every])[number]
         own = np.array([len(one) for one in self.hashes])[place]
-        # A short text's hashes are looked up all, a long one's in part.
+        # All hashes of a short text are looked up, but only some of a long text.
         rate = np.where((own < _SHORT) & (sizes >= _SHORT), _RATE, 1)
         asks = self._kept[place] * np.minimum(1, sizes / own) / rate * LEAST * _LIKELY
         likely = shared >= asks
@@ -97,7 +98,7 @@ class Sources:
 
 
 def is_ahead(best: Found, other: Found) -> bool:
-    """Whether the best is clearly ahead of another."""
+    """Return whether the best match is clearly ahead of another."""
     more = int(np.bitwise_count(best.own & ~other.own).sum())
     less = int(np.bitwise_count(other.own & ~best.own).sum())
     return more >= max(AHEAD, TIMES * less)
@@ -115,7 +116,7 @@ def _batches(passing: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str
 
 
 def _once(hashes: Hashes) -> Hashes:
-    """Sorted, each once; np.unique takes five times as long."""
+    """Sorted unique values; np.unique takes five times as long."""
     found = np.sort(hashes)
     return found[np.diff(found, prepend=found[:1] ^ 1) != 0]
 

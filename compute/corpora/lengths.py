@@ -1,4 +1,4 @@
-"""Document lengths: how many documents of each length there are, in the groups that are compared.
+"""Document lengths: the number of documents of each length, in the groups to compare.
 
 Words are separated by white space, in title and text together (in scripts without spaces by ICU's
 dictionaries, `scripts.segmented`); the papers do not say how they count. A part of the kind
@@ -24,12 +24,12 @@ from compute.store.loading import Bench, Loaded, load, stored
 from compute.store.store import Part, Publication, Store
 
 CORPUS, QUERIES, JUDGED, TOP = "corpus", "queries", "judged", "top"
-"""The groups. A document counts once in the corpus, once for every query for which it is judged,
-and once for every query for which it is retrieved."""
+"""Groups of documents. A document counts once in the corpus, once per query for which it is judged,
+and once per query for which it is retrieved."""
 DEPTH = 10
-"""Ranks of a run that are counted: those of the kind `top`."""
+"""Ranks of a run that are counted: those in the kind `top`."""
 MAX_WORDS = 512
-"""Cut-off of the figure in the first BEIR paper: longer documents count as this long."""
+"""Cut-off of the figure in the first BEIR paper; longer documents count as this long."""
 
 _OF_DATASET = """
 select 'corpus' as "of", 0 as level, n_words, count(*) as count
@@ -53,8 +53,8 @@ group by all order by level, n_words
 def of_dataset(lengths: Path, queries: Path, judgements: Path) -> pa.Table:
     """of, level, n_words, count of a corpus, its queries and its judged documents.
 
-    `level` is the relevance of the judged, else 0. Judgements of documents outside the corpus have
-    no length and are left out. The files are parts of these kinds.
+    `level` is the relevance of judged documents, else 0. Judgements of documents outside the corpus
+    are left out, since these have no length. The files are parts of these kinds.
     """
     with scratch() as database:
         for name, path in (("lengths", lengths), ("queries", queries), ("judgements", judgements)):
@@ -80,7 +80,7 @@ def _view(database: DuckDBPyConnection, name: str, path: Path) -> None:
 
 
 def empty_texts(documents: Path) -> int:
-    """Number of documents without text except a title."""
+    """Number of documents that have only a title."""
     batches = parquet_files.batches(documents, ["text"])
     return sum(not text.strip() for batch in batches for text in batch["text"].to_pylist())
 
@@ -88,9 +88,9 @@ def empty_texts(documents: Path) -> int:
 def add_dataset(
     store: Store, publication: Publication, loaded: Loaded, *, again: bool = False
 ) -> bool:
-    """Count a dataset into a publication, unless it is stored; returns whether there was work to
-    do. Nothing can be counted without documents. The number of documents without text is recorded
-    if the documents themselves are stored."""
+    """Measure a dataset's lengths and publish them, unless they are stored; returns whether there
+    was work to do. This needs documents. The number of documents without text is recorded if the
+    documents are stored."""
     lengths = loaded.lengths
     if lengths is None or (not again and _has_dataset(store, loaded)):
         return False
@@ -117,10 +117,11 @@ def add_run(
     *,
     again: bool = False,
 ) -> bool:
-    """Count a run into a publication, unless it is stored; returns whether there was work to do.
+    """Measure a run's lengths and publish them, unless they are stored; returns whether there was
+    work to do.
 
-    `hits` is its part, `top` its doc_id and rank, at least to rank 10. The number of hits outside
-    the corpus is recorded.
+    `hits` is the run's part; `top` has its doc_id and rank, at least down to rank 10. The number of
+    hits outside the corpus is recorded.
     """
     lengths = loaded.lengths
     if lengths is None or (not again and _has_run(store, lengths, hits)):
@@ -156,7 +157,7 @@ def _has_dataset(store: Store, loaded: Loaded) -> bool:
     part = store.part("length_counts", loaded.dataset.name)
     if part is None or loaded.lengths is None:
         return False
-    # Texts were added after the lengths, so now empty ones can be counted.
+    # Texts were added after the lengths, so empty texts can now be counted.
     is_whole = part.provenance["empty_texts"] is not None or loaded.documents is None
     return is_whole and part.fingerprint == _name(_inputs_of_dataset(loaded, loaded.lengths))
 
@@ -167,18 +168,18 @@ def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
 
 
 def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
-    """The dataset as stored, else loaded. Raises Missing without documents."""
+    """The dataset as stored, or else loaded. Raises Missing without documents."""
     loaded = stored(bench.store, dataset) or load(bench, dataset)
     if loaded.lengths is None:
         raise Missing(
-            f"{dataset.name} has no documents, so their lengths are unknown:"
-            " import a dataset with documents by import-dataset"
+            f"{dataset.name} has no documents, so their lengths are unknown: import a dataset"
+            " with documents (import-dataset)"
         )
     return loaded
 
 
 def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
-    """Count a stored dataset and its runs; returns the number of newly counted runs."""
+    """Measure a stored dataset and its runs; returns the number of newly measured runs."""
     name = loaded.dataset.name
     new = 0
     with bench.store.publishing(bench.job or f"lengths {name}") as publication:
@@ -200,14 +201,14 @@ def is_counted(store: Store, loaded: Loaded) -> bool:
 
 
 def countable(store: Store) -> list[str]:
-    """The stored datasets whose documents have known lengths."""
+    """Stored datasets whose documents have known lengths."""
     rows = [Dataset.from_record(part.provenance["dataset"]) for part in store.parts("queries")]
     collections = {part.dataset for part in store.parts("lengths")}
     return [row.name for row in rows if row.collection in collections]
 
 
 def _runs(store: Store, dataset: str) -> list[tuple[Part, Part]]:
-    """The hits and the top 10 of every run on a dataset that is not outdated."""
+    """Hits and top 10 of every run on a dataset that is up to date."""
     fresh, _ = freshness.split(store.parts())
     own = [part for part in fresh if part.dataset == dataset]
     tops = {part.system: part for part in own if part.kind == "top"}

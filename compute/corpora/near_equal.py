@@ -1,11 +1,11 @@
-"""Near-equal texts: those of a few texts that are equal or nearly equal to one of many. A text is
-compared as its words in lower case with one space between them, so that case, punctuation and white
-space do not matter, nor spaces in Chinese, Thai and the like. The similarity of two texts is the
-Jaccard similarity of their sets of character 5-grams: shared 5-grams over all that occur in either
-(Broder 1997, On the resemblance and containment of documents). A text of up to five characters has
-one 5-gram, itself, so it only matches its equal. For passages with one word in ten replaced the
-similarity is about .77, with half of the words replaced about .3, and for two unrelated passages
-.05; one replaced word in a query of six lowers it to about .6."""
+"""Near-equal texts: which of a few texts are equal or nearly equal to one of many. A text is
+compared by its words in lower case with one space between them, so case, punctuation and white
+space do not matter, nor do spaces in Chinese, Thai and similar scripts. The similarity of two texts
+is the Jaccard similarity of their sets of character 5-grams: shared 5-grams over all that occur in
+either (Broder 1997, On the resemblance and containment of documents). A text of up to five
+characters is its own only 5-gram, so it matches only an equal text. The similarity is about .77 for
+passages with one word in ten replaced, .3 with half of the words replaced, and .05 for unrelated
+passages; one replaced word in a query of six lowers it to about .6."""
 
 import functools
 import re
@@ -20,7 +20,7 @@ from compute.datasets import scripts
 LENGTH = 5
 """Characters of a shingle."""
 THRESHOLD = 0.7
-"""Default threshold: texts at least this similar are near-equal."""
+"""Default threshold: texts with at least this similarity are near-equal."""
 LOWEST = 0.1
 """Lowest threshold; below it nearly all texts would be candidates."""
 _HASHES = 128
@@ -32,7 +32,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 def plain(text: str) -> str:
     """The words of a text in lower case (Unicode's case folding, after NFKC), separated by
     spaces."""
-    if text.isascii():  # Most texts are: this takes a sixth of the time.
+    if text.isascii():  # Most texts are ASCII, for which this takes a sixth of the time.
         return " ".join(text.translate(_ASCII).split())
     plain = scripts.segmented(unicodedata.normalize("NFKC", text).casefold())
     return " ".join(_word().findall(plain))
@@ -44,9 +44,9 @@ def _word() -> re.Pattern[str]:
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """b bands of r hashes each: the fewest that miss a pair at the threshold s with probability
-    below 1 in 1,000, since texts agree in no band with probability (1 - s^r)^b. The threshold is
-    from LOWEST to 1."""
+    """b bands of r hashes each: the fewest that miss a pair at the threshold s with a probability
+    below 1 in 1,000, since two texts agree in no band with probability (1 - s^r)^b. The threshold
+    is at least LOWEST and at most 1."""
     sizes = (size for size in range(_HASHES // 2, 0, -1))
     missed = ((size, (1 - threshold**size) ** (_HASHES // size)) for size in sizes)
     size = next(size for size, chance in missed if chance < _MISSED)
@@ -54,11 +54,11 @@ def bands(threshold: float) -> tuple[int, int]:
 
 
 class Index:
-    """Index of a few texts, searched for among many that are streamed. Candidates share a band of
-    MinHash (datasketch), and are then checked exactly."""
+    """Index of a few texts, which are searched for among many streamed texts. Candidates share a
+    band of MinHash (datasketch), and are then checked exactly."""
 
     def __init__(self, texts: Iterable[str], threshold: float = THRESHOLD) -> None:
-        # Imported late: it loads SciPy, which listing results does not need.
+        # Imported here because it loads SciPy, which listing results does not need.
         from datasketch import MinHash, MinHashLSH
 
         self._threshold = threshold
@@ -72,7 +72,7 @@ class Index:
                 self._lsh.insert(place, self._signature(text).copy())
 
     def matches(self, text: str) -> list[tuple[int, float]]:
-        """The indices of the texts that are near-equal to this one, and their similarities."""
+        """Indices of the texts that are near-equal to this one, with their similarities."""
         passing = plain(text)
         places: Any = self._lsh.query(self._signature(passing)) if passing else []
         if not places:

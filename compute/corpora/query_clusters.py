@@ -1,7 +1,7 @@
 """Clusters of queries with similar vectors, named by their distinctive words.
 
-k-means (Lloyd 1982) of vectors of unit length, with a fixed seed. The number of clusters is that of
-2 to MOST with the largest mean silhouette (Rousseeuw 1987); the smaller one in a tie.
+k-means (Lloyd 1982) of vectors of unit length, with a fixed seed. The number of clusters, from 2 to
+MOST, maximises the mean silhouette (Rousseeuw 1987); ties go to the smaller number.
 """
 
 import re
@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from compute.base.errors import WrongInput
 
 MOST, FEWEST = 12, 5
-"""Most clusters tried, and fewest queries for each."""
+"""Most clusters to try, and fewest queries per cluster."""
 SAMPLE = 2_000
-"""Most queries for a silhouette, which compares all pairs."""
+"""Most queries for the silhouette, which compares all pairs."""
 SEED = 0
 WORDS = 3
 """Words in a cluster's name."""
 LONGEST = 17
-"""Most characters of a word there: three fit into a label."""
+"""Most characters of a word in a name; three words fit into a label."""
 _WORD = re.compile(r"\w+")
 
 
 class Clusters(NamedTuple):
-    """A cluster for each query."""
+    """Clusters of queries."""
 
     names: list[str]
     """Name of each query's cluster."""
@@ -41,7 +41,7 @@ class Clusters(NamedTuple):
 
 
 def possible(texts: Sequence[str], k: int = 0) -> int:
-    """The largest possible number of clusters. Raises WrongInput if `k`, or 2, exceeds it."""
+    """Largest possible number of clusters. Raises WrongInput if `k` (or 2) exceeds it."""
     most, wanted = min(len(texts) // FEWEST, len(set(texts)) - 1), k or 2
     if most < wanted:
         raise WrongInput(
@@ -54,9 +54,9 @@ def possible(texts: Sequence[str], k: int = 0) -> int:
 def found(
     vectors: NDArray[np.float32], texts: Sequence[str], left_out: Collection[str], k: int = 0
 ) -> Clusters:
-    """The clusters of queries by their (n, d) vectors; names contain none of the words `left_out`.
-    `k` is the number of clusters, at least 2; 0 chooses the number with the largest silhouette.
-    Raises WrongInput as `possible`."""
+    """The clusters of queries by their (n, d) vectors; names contain no word of `left_out`. `k` is
+    the number of clusters, at least 2, or 0 for the number with the largest silhouette. Raises
+    WrongInput like `possible`."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.maximum(length, np.finfo(np.float32).tiny)
     most = possible(texts, k)
@@ -76,17 +76,17 @@ def found(
 
 
 def _of(unit: NDArray[np.float32], k: int) -> NDArray[np.int32]:
-    # Imported late, since it takes a second.
+    # Imported here because it takes a second.
     from sklearn.cluster import KMeans
 
     return KMeans(k, n_init=4, random_state=SEED).fit_predict(unit)
 
 
 def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]) -> dict[int, str]:
-    """A name for each cluster: the WORDS more frequent in it that add most to the Jensen-Shannon
-    divergence from the other queries (Lin 1991), as on the Overlap page.
+    """A name for each cluster: of the words more frequent in it, the WORDS that add most to the
+    Jensen-Shannon divergence from the other queries (Lin 1991), as on the Overlap page.
 
-    A word counts once for a query; numbers and single letters never.
+    A word counts once per query; numbers and single letters do not count.
     """
     bags = [_words(text) - set(left_out) for text in texts]
     every = Counter(word for bag in bags for word in bag)
@@ -107,9 +107,9 @@ def _words(text: str) -> set[str]:
 
 
 def _distinctive(own: Counter[str], every: Counter[str]) -> list[str]:
-    """The words of a cluster that are more frequent in it than in the other queries, sorted by
-    their contribution to the Jensen–Shannon divergence of the two (Lin 1991), the largest first.
-    `every` counts the words of all queries, including the cluster's."""
+    """Words of a cluster that are more frequent in it than in the other queries, by their
+    contribution to the Jensen–Shannon divergence of the two (Lin 1991), largest first. `every`
+    counts the words of all queries, including the cluster's."""
     inside, outside = max(own.total(), 1), max(every.total() - own.total(), 1)
     terms = {}
     for word, n in own.items():

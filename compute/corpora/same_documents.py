@@ -1,7 +1,8 @@
-"""Judged documents of an older version of a collection, found in a newer one by their texts.
+"""Judged documents of an older version of a collection, matched by text with a newer version.
 
-An id counts only where the texts are equal. A text that several documents have, judged differently,
-and a best match that is not clearly ahead of the second (`descent.is_ahead`) are ambiguous.
+An id counts only if the texts are equal. A match is ambiguous if several differently judged
+documents have the text, or if the best match is not clearly ahead of the second
+(`descent.is_ahead`).
 """
 
 import hashlib
@@ -18,17 +19,17 @@ from compute.corpora.descent import LEAST, SHORTEST, Found, Sources, is_ahead
 from compute.corpora.near_equal import plain
 
 SAME_ID, EQUAL, NEAR = "same id and text", "equal text", "near-equal text"
-PART, WHOLE = "part of the old document", "holds the old document"
+PART, WHOLE = "part of the old document", "contains the old document"
 VERSION = 0.6
-"""Least length of a version, of the other's; a shorter text is a part."""
+"""Least length of a version, relative to the other text; a shorter text is a part."""
 _SLICE = 20_000_000
-"""Characters that are searched for at a time: 80 MB of hashes."""
+"""Characters searched for at a time: 80 MB of hashes."""
 Texts = Callable[[], Iterable[tuple[str, str]]]
-"""Reads the ids and texts of a collection from the beginning, at each call."""
+"""Reader of the ids and texts of a collection, from the beginning at each call."""
 
 
 class Match(NamedTuple):
-    """A document of the newer collection that a judged one of the older became."""
+    """A document of the newer collection that descends from a judged one of the older."""
 
     old: str
     new: str
@@ -38,16 +39,16 @@ class Match(NamedTuple):
 
 @dataclass
 class Matches:
-    """Matches of judged documents; without one a document is lost, or ambiguous."""
+    """Matches of judged documents; documents without a match are lost or ambiguous."""
 
     found: list[Match] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
-    """New documents with the text of an old one."""
+    """New documents with the text of an old document."""
 
 
 def matches(old: Texts, new: Texts, judged: Mapping[str, object]) -> Matches:
-    """The matches of judged documents; `judged` has equal values for two that are judged alike."""
+    """Matches of judged documents; `judged` has equal values for documents judged alike."""
     olds, news = _marks(old), _marks(new)
     equal = _equal(olds, news, judged)
     left = {*judged} & {*olds["id"]} - {one.old for one in equal.found} - equal.ambiguous
@@ -76,7 +77,7 @@ def _equal(olds: DataFrame, news: DataFrame, judged: Mapping[str, object]) -> Ma
         if len({judged.get(name) for name in names}) > 1:
             found.ambiguous |= {*names} & {*judged}
             continue
-        # Judged alike: any of them serves where there are more documents of this text now.
+        # These are judged alike, so any of them will do if more documents now have this text.
         each = names + names[:1] * len(these[mark])
         pairs = zip(each, these[mark], strict=False)
         found.found += [Match(one, other, EQUAL, 1.0) for one, other in pairs]
@@ -92,7 +93,7 @@ def _by_mark(rows: DataFrame, wanted: Iterable[int]) -> dict[int, list[str]]:
 
 
 def _near(old: Texts, new: Texts, left: Collection[str], taken: Collection[str]) -> Matches:
-    """Matches of the judged documents that are left, first as new ones descend from them."""
+    """Matches of the remaining judged documents, first for new documents that descend from them."""
     backward: dict[str, tuple[int, list[Found]]] = {}
     candidates = set[str]()
     for names, sources in _sources(old, left):
@@ -117,7 +118,7 @@ def _near(old: Texts, new: Texts, left: Collection[str], taken: Collection[str])
 
 
 def _sources(texts: Texts, wanted: Collection[str]) -> Iterator[tuple[list[str], Sources]]:
-    """The wanted texts in slices, each with its ids."""
+    """The wanted texts in slices, with their ids."""
     names, held, size = list[str](), list[str](), 0
     for name, text in texts() if wanted else ():
         if name not in wanted:
@@ -133,7 +134,7 @@ def _sources(texts: Texts, wanted: Collection[str]) -> Iterator[tuple[list[str],
 
 
 def _looked(names: list[str], sources: Sources) -> dict[str, tuple[int, list[Found]]]:
-    """The number of 5-grams of each text, and the texts that are most like it."""
+    """Number of 5-grams of each text, and the texts most similar to it."""
     sizes = map(len, sources.hashes)
     return dict(zip(names, zip(sizes, sources.found, strict=True), strict=True))
 
@@ -143,7 +144,7 @@ def _is_version(size: int, other: int) -> bool:
 
 
 def _claim(name: str, size: int, near: list[Found]) -> Match | None:
-    """The old document that a new one is a version or a part of, where that is clear."""
+    """The old document of which a new one is a version or a part, if that is clear."""
     if not near or near[0].similarity < LEAST or near[0].size < VERSION * size:
         return None
     best, *others = near
@@ -156,7 +157,7 @@ def _claim(name: str, size: int, near: list[Found]) -> Match | None:
 
 
 def _settled(claims: list[Match], near: list[Found]) -> list[Match]:
-    """All parts, and one version: of several the one that is clearly ahead."""
+    """All parts, and one version; of several versions, the one that is clearly ahead."""
     parts = [one for one in claims if one.how == PART]
     versions = {one.new: one for one in claims if one.how == NEAR}
     if len(versions) > 1:
@@ -167,7 +168,7 @@ def _settled(claims: list[Match], near: list[Found]) -> list[Match]:
 
 
 def _held(name: str, size: int, near: list[Found], versions: Collection[str]) -> list[Match]:
-    """The longer new document that holds an old one, and is no version of another."""
+    """The longer new document that contains an old one and is no version of another."""
     best = next((one for one in near if one.key not in versions), None)
     if not best or best.similarity < LEAST or not SHORTEST <= size < VERSION * best.size:
         return []

@@ -1,6 +1,6 @@
-"""Similarities of corpora as a matrix: its order, and positions in a plane that reflect it.
-Everything here depends only on the similarities, not on the order of rows or on chance, so a figure
-does not change when it is redrawn."""
+"""Similarities of corpora as a matrix, with an order and positions in a plane that reflect them.
+These depend only on the similarities, not on row order or chance, so a redrawn figure does not
+change."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def matrix(similarities: DataFrame) -> DataFrame:
 
 
 def _distances(square: DataFrame) -> np.ndarray:
-    """1 - s; an unknown pair counts as having nothing in common."""
+    """1 - s; an unknown similarity counts as 0."""
     apart = 1 - np.nan_to_num(square.to_numpy(dtype=float), nan=0.0)
     np.fill_diagonal(apart, 0)
     return np.clip(apart, 0, 1)
@@ -53,7 +53,7 @@ def by_likeness(square: DataFrame) -> list[str]:
 
 
 def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str]) -> list[str]:
-    """Names by domain, those of `known` first and in its order; by similarity within one."""
+    """Names by domain, those of `known` first in its order; by similarity within a domain."""
     rank = {domain: place for place, domain in enumerate(known)}
 
     def place(name: str) -> tuple[int, str]:
@@ -66,9 +66,9 @@ def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str
 def layout(square: DataFrame) -> DataFrame:
     """x and y by name: a spring layout (Fruchterman and Reingold) of the full graph.
 
-    Weights are (s - the least s)^2, so that the few strong similarities dominate; it starts from
-    classical scaling of 1 - s, so the result is deterministic. It is rotated so that the widest
-    direction is x; the unit of length is arbitrary, but equal for x and y.
+    Weights are (s - the least s)^2, so that the few strong similarities dominate. The layout starts
+    from classical scaling of 1 - s, so it is deterministic, and is rotated so that the widest
+    direction is x. The unit of length is arbitrary but equal for x and y.
     """
     square = square.sort_index(axis=0).sort_index(axis=1)
     count = len(square)
@@ -92,20 +92,20 @@ def _scaled(apart: np.ndarray) -> np.ndarray:
     centring = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-0.5 * centring @ apart**2 @ centring)
     points = vectors[:, [-1, -2]] * np.sqrt(np.clip(values[[-1, -2]], 0, None))
-    # Two corpora with the same words would start and stay at the same point.
+    # Two corpora with the same words would otherwise start and stay at the same point.
     angles = 2 * math.pi * np.arange(count) / count
     return _signed(points) + 1e-3 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
-    """The points about their centre, rotated so that they spread most along x."""
+    """The points relative to their centre, rotated so that they spread most along x."""
     centred = points - points.mean(axis=0)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     return _signed(centred @ vectors[:, ::-1])
 
 
 def _signed(points: np.ndarray) -> np.ndarray:
-    """Each column with its largest entry positive, since eigenvectors have either sign."""
+    """The columns with the largest entry positive, since eigenvectors have either sign."""
     largest = points[np.abs(points).argmax(axis=0), [0, 1]]
     return points * np.where(largest < 0, -1, 1)
 
@@ -127,12 +127,13 @@ def faithfulness(square: DataFrame, points: DataFrame) -> float:
 def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
     """dataset, other, similarity of the pairs to draw, weakest first.
 
-    Pairs with at least `least`, and for every corpus those with the `nearest` most similar ones.
+    Pairs with a similarity of at least `least`, and each corpus with its `nearest` most similar
+    ones.
     """
     rows = []
     names = list(square.index)
     for place, name in enumerate(names):
-        # Sorted by name first, an order that equal similarities keep.
+        # Sorted by name first, so that ties keep this order.
         others = _others(square, name)
         near = [str(other) for other in others.index[: max(nearest, int((others >= least).sum()))]]
         rows += [tuple(sorted((place, names.index(other)))) for other in near]
@@ -145,7 +146,7 @@ def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
 
 
 def nearest(square: DataFrame, name: str, count: int = 3) -> pd.Series:
-    """The corpora most similar to one, best first."""
+    """The corpora most similar to one, most similar first."""
     return _others(square, name).head(count)
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-# The 33 of Lucene's English analyser first, then function words that are common in claims and
-# questions, English and Polish; marking them would hide the words that matter.
+# First the 33 of Lucene's English analyser, then function words common in English and Polish claims
+# and questions; marking these would hide the words that matter.
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",

@@ -28,7 +28,7 @@ def vocabulary() -> str:
 
 def word_pieces() -> "Tokenizer":
     """The tokeniser, without truncation."""
-    # Imported late: only tokenising needs it.
+    # Imported here because only tokenising needs it.
     from tokenizers import Tokenizer
 
     found = Tokenizer.from_file(str(_folder() / "tokenizer.json"))

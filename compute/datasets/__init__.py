@@ -1,6 +1,6 @@
 """Collections: the catalogue of datasets, and reading their documents, queries and judgements.
 
-Importing this loads no pandas: `reading` does, which opens a collection.
+Importing this does not load pandas; `reading`, which opens a collection, does.
 """
 
 from compute.datasets.catalogue import DATASETS, Dataset, dataset

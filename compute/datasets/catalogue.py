@@ -1,4 +1,4 @@
-"""The catalogue of datasets: derived from data/published, plus facts that no paper reports."""
+"""Catalogue of datasets, derived from data/published, with facts that no paper reports."""
 
 import csv
 import re
@@ -15,15 +15,15 @@ from compute.datasets.pydocs import LIBRARIES
 PUBLISHED = PROJECT / "data" / "published"
 
 DROP_SELF = {"arguana", "quora"}
-"""Queries that are documents of their own corpus: a system must not answer with the query itself.
+"""Datasets whose queries are documents of the corpus: a system must not return the query itself.
 BEIR's code drops equal ids everywhere; on other datasets such a match is a coincidence."""
 
 DEFAULT_SPLIT = {"msmarco": "dev"}
-"""The split meant by a name without one, if it is not `test`."""
+"""Split meant by a name without one, if other than `test`."""
 
 RELEVANCE = {"msmarco/test": "4-level"}
 LEVELS = {"msmarco/test": 2}
-"""Least relevance of a relevant document, if it is not 1."""
+"""Lowest grade of a relevant document, if other than 1."""
 
 NOTES = {
     "webis-touche2020": "Statistics of BEIR v1; v4 counts 19.0 relevant documents per query,"
@@ -31,14 +31,16 @@ NOTES = {
     "robust04": "Statistics of BEIR v4.",
     "msmarco": "Scored on dev; the papers' tables call it test.",
     "msmarco/test": "TREC Deep Learning 2019, graded judgements.",
-    "msmarco-pl/test": " It prints the 6,980 queries of dev; the paper's scores are on"
-    " the test split (TREC Deep Learning 2019).",
-    "cqadupstack-pl": " Its 547K is most likely a slip for 457K.",
+    "msmarco-pl/test": (
+        " The table lists the 6,980 queries of dev, but the paper's scores are on the test split"
+        " (TREC Deep Learning 2019)."
+    ),
+    "cqadupstack-pl": " Its 547K is most likely a typo for 457K.",
 }
 
 HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
-"""Beginnings of licences that allow redistribution of texts, with source and terms; the owner of an
-own dataset decides."""
+"""Licences, by their beginnings, that allow redistribution of texts, with source and terms; the
+owner of an own dataset decides."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|unknown")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
@@ -46,12 +48,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 @dataclass(frozen=True)
 class Dataset:
-    """One dataset and split, with the papers' facts about it; unknown numbers are None."""
+    """A dataset and split with the papers' facts about it; unknown numbers are None."""
 
     name: str
     title: str
     collection: str
-    """Name of the corpus, its documents and its archive; splits share it."""
+    """Name of the corpus, its documents and its archive, which splits share."""
     split: str
     language: str
     task: str
@@ -61,14 +63,13 @@ class Dataset:
     group: str
     """BEIR, BEIR-PL, PolEval, Open-domain QA, PyDocs or own."""
     drop_self: bool = False
-    """True if a document whose id equals the query's is no answer and is dropped."""
+    """True if a document whose id equals the query's is dropped from rankings."""
     zero_shot: bool = False
-    """True if it counts in the zero-shot average. Parts and further splits do not, to count
-    once."""
+    """True if it counts in the zero-shot average. Parts and further splits do not count."""
     parts: tuple[str, ...] = ()
     """Datasets whose means it averages; it has no runs of its own."""
     has_split: bool = True
-    """False if known from published scores only, without a split to run on."""
+    """False if only published scores exist, without a split to run on."""
     archive: str | None = None
     md5: str | None = None
     public: bool = True
@@ -81,20 +82,20 @@ class Dataset:
     relevant_per_query: float | None = None
     query_words: float | None = None
     document_words: float | None = None
-    """Means over queries and over documents (title and text), in words."""
+    """Mean words of queries and of documents (title and text)."""
     note: str = ""
     level: int = 1
-    """The least relevance counted by its binary measures: `AP(rel=2)@100`."""
+    """Lowest grade that counts as relevant in `AP(rel=2)@100`."""
 
     @property
     def may_hand_on_texts(self) -> bool:
-        """Return whether its licence is known to allow publishing its texts elsewhere."""
+        """Return whether its licence is known to allow republishing its texts."""
         return self.public and self.licence.startswith(HAND_ON)
 
     def record(self) -> dict[str, Any]:
         """The dataset as JSON values; `from_record` reads them back."""
         found = asdict(self) | {"parts": list(self.parts)}
-        # A record from before levels existed equals one without.
+        # A record without a level equals one from before levels existed.
         return {name: value for name, value in found.items() if (name, value) != ("level", 1)}
 
     @staticmethod
@@ -112,22 +113,19 @@ class Dataset:
 
 def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
     """The rows by name. Raises Conflict for a duplicate name, WrongInput for an archive without
-    md5.
-
-    WrongInput for an archive without its md5.
-    """
+    md5."""
     named: dict[str, Dataset] = {}
     for row in rows:
         if row.name in named:
             raise Conflict(f"two datasets are called {row.name!r}: rename one")
         if row.archive and not row.md5:
-            raise WrongInput(f"{row.name} has an archive without an md5 to check it by: give both")
+            raise WrongInput(f"{row.name} has an archive without an md5 checksum: give both")
         named[row.name] = row
     return MappingProxyType(named)
 
 
 def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
-    """The dataset of that name, of the catalogue or the user's own. Raises Missing."""
+    """The dataset of that name, from the catalogue or the user's own. Raises Missing."""
     known = {**DATASETS, **(own or {})}
     if name in known:
         return known[name]
@@ -135,7 +133,7 @@ def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
 
 
 def members(name: str) -> tuple[str, ...]:
-    """The datasets meant by a name of the catalogue: its parts, or else itself."""
+    """The datasets meant by a name in the catalogue: its parts, or else itself."""
     return (DATASETS[name].parts if name in DATASETS else ()) or (name,)
 
 
@@ -149,17 +147,19 @@ def own(
     drop_self: bool = False,
     level: int = 1,
 ) -> Dataset:
-    """A record for a user's collection; `mine/dev` is split dev of the collection `mine`.
+    """A record for a user's collection; `mine/dev` is the split dev of the collection `mine`.
 
     Raises WrongInput for a name that is not allowed in an address and for an unknown language,
     Conflict for a catalogue name.
     """
     if not _LANGUAGE.fullmatch(language):
-        raise WrongInput(f"language {language[:20]!r}: give an ISO code, as en or zh, or unknown")
+        raise WrongInput(
+            f"language {language[:20]!r}: give an ISO code, such as en or zh, or unknown"
+        )
     if not _NAME.fullmatch(name):
         raise WrongInput(f"dataset name {name!r}: use letters, digits, '.', '_' and '-' only")
     collection, _, named_split = name.partition("/")
-    # A split of a catalogue collection would replace that collection's documents.
+    # A split of a catalogue collection would replace its documents.
     taken = {part for row in DATASETS.values() for part in (row.name, row.collection)}
     if name in taken or collection in taken:
         raise Conflict(f"{collection!r} is a dataset of the catalogue: choose another name")
@@ -188,8 +188,8 @@ BEIR_ROWS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {row["dataset"]: row for row in _rows("datasets.csv")}
 )
 """Facts about each dataset of BEIR, by name: published statistics, splits, and archive: address,
-md5, `archive_bytes` (from the list of downloads of ir_datasets, beside the same md5; BEIR prints
-none) and `terms` (reason why it cannot be downloaded)."""
+md5, `archive_bytes` (from ir_datasets' list of downloads, which has the same md5; BEIR gives no
+size) and `terms` (reason why it cannot be downloaded)."""
 
 
 def _whole(text: str) -> int | None:
@@ -301,8 +301,10 @@ def _polish(row: Mapping[str, str], english: Dataset) -> Dataset:
         homepage="https://huggingface.co/clarin-knext",
         train_pairs=None,
         relevant_per_query=None,
-        note="BEIR-PL's Table 1 prints documents in round numbers;"
-        f" BEIR has {english.n_documents:,}.{NOTES.get(row['dataset'], '')}",
+        note=(
+            "BEIR-PL's Table 1 gives rounded numbers of documents; BEIR has"
+            f" {english.n_documents:,}.{NOTES.get(row['dataset'], '')}"
+        ),
         **_statistics(row),
     )
 
@@ -352,14 +354,14 @@ def _everything() -> Iterator[Dataset]:
 
 
 DATASETS: Mapping[str, Dataset] = catalogue(_everything())
-"""Every dataset named in the papers and the five PyDocs collections, by name."""
+"""All datasets named in the papers and the five PyDocs collections, by name."""
 
 
 _IN_LANGUAGE = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
 
 
 def is_polish(dataset: str) -> bool:
-    """Return whether its name is that of the Polish counterpart."""
+    """Return whether this is the Polish counterpart's name."""
     return dataset.partition("/")[0].endswith("-pl")
 
 

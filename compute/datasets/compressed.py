@@ -1,4 +1,4 @@
-"""Text files, plain or compressed: opened by their first bytes, within limits."""
+"""Text files, plain or compressed, recognised by their first bytes and opened within limits."""
 
 import io
 import lzma
@@ -13,14 +13,14 @@ import pyarrow as pa
 from compute.base.errors import Missing, WrongInput
 
 LARGEST_RATIO = 200
-"""Highest unpacked over packed size for files above FREELY; real runs reach 3 to 30."""
+"""Highest ratio of unpacked to packed size for files above FREELY; real runs reach 3 to 30."""
 FREELY = 64 * 1024**2
 """Bytes that a file may unpack to regardless of its packed size."""
 LARGEST_TEXT = 1024**3
-"""Most bytes of a file that is read into memory as a whole, such as a file of queries."""
+"""Most bytes of a file that is read into memory completely, such as a file of queries."""
 _PIECE = 16 * 1024**2
 _START = 262
-"""Unpacked bytes that identify the format of a file."""
+"""Number of unpacked bytes that identify the format of a file."""
 _XZ = "xz"
 _COMPRESSIONS = {
     b"\x1f\x8b": "gzip",
@@ -45,7 +45,7 @@ _STRANGERS = {
 
 
 def refuse_special(path: Path) -> None:
-    """Raise WrongInput for a pipe, a device or a socket, which may never answer or never end."""
+    """Raise WrongInput for a pipe, device or socket, which may never answer or never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise WrongInput(f"{path} is a pipe, a device or a socket: write its output to a file")
 
@@ -61,7 +61,7 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
             start = file.read(_START)
         for stranger, name in _STRANGERS.items():
             if stranger.match(start):
-                raise WrongInput(f"{path}: {name}, not UTF-8 text, convert it first")
+                raise WrongInput(f"{path} is {name}, not UTF-8 text: convert it first")
         with _unpacking(path, packing) as file:
             yield file
 
@@ -73,7 +73,7 @@ def _unpacking(path: Path, packing: str | None) -> pa.NativeFile:
 
 
 class Bytes(io.FileIO):
-    """A file to read, for `io.BufferedReader`, which adds its name to system errors."""
+    """A readable file for `io.BufferedReader`, which adds its name to system errors."""
 
     def __init__(self, path: Path) -> None:
         refuse_special(path)
@@ -89,16 +89,16 @@ class Bytes(io.FileIO):
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raise Missing or WrongInput that names the file for every system error."""
+    """Raise Missing or WrongInput, naming the file, for every system error."""
     try:
         yield
     except FileNotFoundError:
-        raise Missing(f"{path}: no such file, check the path") from None
+        raise Missing(f"{path} does not exist: check the path") from None
     except IsADirectoryError:
         raise WrongInput(f"{path} is a folder: name a file") from None
     except (OSError, EOFError, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise WrongInput(f"{path}: cannot be read ({reason}), fetch or pack it again") from None
+        raise WrongInput(f"{path} cannot be read ({reason}): fetch or pack it again") from None
 
 
 def is_packed(path: Path) -> bool:
@@ -113,12 +113,12 @@ def _compression(start: bytes) -> str | None:
 
 
 def most(path: Path) -> int:
-    """Most bytes that a compressed file may unpack to: more is not text."""
+    """Most bytes that a compressed file may unpack to; a larger file is not text."""
     return max(FREELY, LARGEST_RATIO * path.stat().st_size)
 
 
 def unpacked(path: Path, enough: int) -> int:
-    """Bytes that the file unpacks to, counted to the first above `enough`. Raises as `pieces`."""
+    """Bytes that the file unpacks to, counted to the first above `enough`. Raises like `pieces`."""
     total = 0
     for piece in pieces(path):
         total += len(piece)
@@ -128,8 +128,8 @@ def unpacked(path: Path, enough: int) -> int:
 
 
 def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
-    """The file's bytes, decompressed, in blocks. Raises Missing or WrongInput, the latter also for
-    a file that unpacks to an implausible size."""
+    """The file's bytes, decompressed, in blocks. Raises Missing, or WrongInput also for a file that
+    unpacks to an implausible size."""
     total = 0
     with opened(path) as file:
         largest = most(path)
@@ -137,19 +137,19 @@ def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
             total += len(piece)
             if total > largest:
                 raise WrongInput(
-                    f"{path}: unpacks to more than {largest:,} bytes, read no further,"
+                    f"{path} unpacks to more than {largest:,} bytes and is not read further:"
                     " pack it again"
                 )
             yield piece
 
 
 def content(path: Path) -> bytes:
-    """Content of the file. Raises Missing or WrongInput, also for one that is too large to hold."""
+    """Content of the file. Raises Missing or WrongInput, also for a file too large to hold."""
     found = bytearray()
     for piece in pieces(path):
         found += piece
         if len(found) > LARGEST_TEXT:
-            raise WrongInput(f"{path}: more than {LARGEST_TEXT:,} bytes, is it the right file?")
+            raise WrongInput(f"{path} has more than {LARGEST_TEXT:,} bytes: is it the right file?")
     return bytes(found)
 
 
@@ -158,9 +158,9 @@ def utf8(path: Path) -> str:
     text = content(path)
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: a NUL character in it, fix the line")
+        raise WrongInput(f"{path}, line {line}: it contains a NUL character; fix the line")
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text[: error.start].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: not UTF-8 text, fix the line") from None
+        raise WrongInput(f"{path}, line {line}: it is not UTF-8 text; fix the line") from None

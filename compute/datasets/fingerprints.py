@@ -17,7 +17,7 @@ _canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Fingerprint:
-    """A SHA-256 updated with the records that stream past."""
+    """A SHA-256 over records that are streamed."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -32,20 +32,20 @@ class Fingerprint:
 
 
 class CorpusCount:
-    """Result of one pass over a corpus: fingerprint, size, and judged ids that it lacks."""
+    """Result of one pass over a corpus: fingerprint, size, and the judged ids that are missing."""
 
     def __init__(self, judged: Iterable[str] = ()) -> None:
         self.n_documents = 0
         self.missing: set[str] = set(judged)
-        """The judged ids that no document has had so far."""
+        """Judged ids that no document has had so far."""
         self.n_segmented = 0
         """Documents whose words were segmented by dictionaries."""
         self.n_other = 0
-        """These, and all others in which `written` finds other words."""
+        """These documents, and all others in which `written` finds other words."""
         self._fingerprint = Fingerprint()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The same documents, counted in passing; none is kept."""
+        """The same documents, counted while they are streamed; none is stored."""
         for document in documents:
             self.n_documents += 1
             self.missing.discard(document.doc_id)
@@ -58,18 +58,17 @@ class CorpusCount:
 
     @property
     def fingerprint(self) -> str:
-        """The corpus fingerprint so far; other word lengths give a different one."""
+        """The corpus fingerprint so far; different word lengths give a different one."""
         return self._fingerprint.hexdigest() + " segmented" * bool(self.n_segmented)
 
 
 def queries_fingerprint(queries: DataFrame) -> str:
-    """The fingerprint of `query_id, text` rows in order; an absent text counts as null."""
+    """Fingerprint of `query_id, text` rows in order; an absent text counts as null."""
     return _frame_fingerprint(queries, ["query_id", "text"])
 
 
 def judgements_fingerprint(judgements: DataFrame) -> str:
-    """The fingerprint of `query_id, doc_id, relevance` rows in order, and of `subtopic`, if
-    present."""
+    """Fingerprint of `query_id, doc_id, relevance` rows in order, and of `subtopic`, if present."""
     if "subtopic" in judgements:
         return _frame_fingerprint(judgements, ["query_id", "doc_id", "subtopic", "relevance"])
     return _frame_fingerprint(judgements, ["query_id", "doc_id", "relevance"])

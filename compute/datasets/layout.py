@@ -1,7 +1,7 @@
 """Files of the BEIR layout: in a folder, or inside an archive that stays packed.
 
-Nothing is ever unpacked, so an archive cannot write anywhere; it is still refused if it contains
-links, paths that lead out of it, duplicate names, or files that unpack to implausible sizes.
+Archives are never unpacked, so they cannot write anywhere. An archive is still refused if it
+contains links, paths that lead out of it, duplicate names, or files of implausible unpacked size.
 """
 
 import io
@@ -21,20 +21,20 @@ from compute.base.words import shown
 from compute.datasets import compressed
 
 LARGEST_FILE = 256 * 1024**3
-"""Most bytes that a file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
+"""Most bytes that a file in an archive may unpack to; BEIR's largest corpus has 22 GB."""
 LARGEST_RATIO = 200
-"""Highest unpacked over packed size for files above 10 MiB; real text reaches 3 to 30."""
+"""Highest ratio of unpacked to packed size for files above 10 MiB; real text reaches 3 to 30."""
 FREELY = 10 * 1024**2
 """Bytes that a file may unpack to regardless of its packed size."""
 MOST_FILES = 10_000
-"""Most names in an archive; CQADupStack, twelve collections in one, has under a hundred."""
+"""Most names in an archive; CQADupStack, with twelve collections, has under a hundred."""
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
 
 
 class Files(Protocol):
-    """The files of one or more collections, by their path inside the folder or archive."""
+    """Files of one or more collections, by their path inside the folder or archive."""
 
     @property
     def path(self) -> Path:
@@ -42,11 +42,11 @@ class Files(Protocol):
         ...
 
     def roots(self) -> list[str]:
-        """The inner folders that contain a corpus; '' is the top."""
+        """Inner folders that contain a corpus; '' is the top folder."""
         ...
 
     def splits(self, root: str) -> list[str]:
-        """The names of the qrels files, sorted, without their ending."""
+        """Names of the qrels files, sorted, without the ending."""
         ...
 
     def where(self, name: str) -> str:
@@ -64,12 +64,12 @@ class Files(Protocol):
 
 @dataclass(frozen=True)
 class Folder:
-    """Files in a folder. Links are followed, since the folder is the user's own."""
+    """Files in a folder. Links are followed, since the folder is the user's."""
 
     path: Path
 
     def roots(self) -> list[str]:
-        """The folder itself and two levels down, if they contain a corpus."""
+        """The folder itself and folders up to two levels down, if they contain a corpus."""
         found = [
             file.parent.relative_to(self.path)
             for depth in ("", "*/", "*/*/")
@@ -78,7 +78,7 @@ class Folder:
         return sorted("" if root == Path() else root.as_posix() for root in found)
 
     def splits(self, root: str) -> list[str]:
-        """The names of the qrels files, sorted, without their ending."""
+        """Names of the qrels files, sorted, without the ending."""
         return sorted(file.stem for file in (self.path / root / "qrels").glob("*.tsv"))
 
     def where(self, name: str) -> str:
@@ -107,14 +107,14 @@ class Archive:
     path: Path
 
     def roots(self) -> list[str]:
-        """Inner folders, at most two levels down, that contain a corpus."""
+        """Inner folders, up to two levels down, that contain a corpus."""
         names = (PurePosixPath(name) for name in self._members())
         found = [name.parent for name in names if name.name == CORPUS and len(name.parts) <= 3]
         visible = [root for root in found if "__MACOSX" not in root.parts]
         return sorted("" if root == PurePosixPath() else str(root) for root in visible)
 
     def splits(self, root: str) -> list[str]:
-        """The names of the qrels files, sorted, without their ending."""
+        """Names of the qrels files, sorted, without the ending."""
         folder = PurePosixPath(root) / "qrels"
         names = (PurePosixPath(name) for name in self._members())
         found = (name for name in names if name.parent == folder and name.suffix == ".tsv")
@@ -125,7 +125,7 @@ class Archive:
         return f"{self.path}: {name}"
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Path, size and modification time of the archive, and the files meant in it."""
+        """Path, size and modification time of the archive, and the files in it that are meant."""
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
     def names(self) -> list[str]:
@@ -191,7 +191,7 @@ def _refusing_damage(where: str) -> Iterator[None]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A file of an archive: any decompression error is WrongInput."""
+    """A file of an archive; any decompression error becomes WrongInput."""
 
     def __init__(self, stream: IO[bytes], where: str) -> None:
         self._stream = stream
@@ -202,7 +202,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer, as far as there is something."""
+        """Fill the buffer with available data."""
         view = memoryview(buffer)
         with _refusing_damage(self._where):
             found = self._stream.read(len(view))
@@ -223,7 +223,7 @@ def files(path: Path) -> Files:
 
 
 def root(files: Files, part: str = "") -> str:
-    """The inner folder of the collection, or of its part (a forum's folder of that name).
+    """Inner folder of the collection, or of its part (a forum's folder of that name).
 
     Raises WrongInput if there is none, or several to choose from.
     """
@@ -241,11 +241,11 @@ def root(files: Files, part: str = "") -> str:
 
 
 def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
-    """Raise WrongInput for too many files, or too large a total unpacked size. Files that share
-    their packed bytes may each be within limits, but not together."""
+    """Raise WrongInput for too many files or too large a total unpacked size. Files that share
+    packed bytes may each be within the limits, but not in total."""
     if len(infos) > MOST_FILES:
         raise WrongInput(
-            f"{path} holds {len(infos):,} files, more than {MOST_FILES:,}: it is not opened"
+            f"{path} contains {len(infos):,} files, more than {MOST_FILES:,}: it is not opened"
             + _AGAIN
         )
     total = sum(info.file_size for info in infos)

@@ -1,4 +1,4 @@
-"""Column and field names of other tools' runs and judgements: one table for every reader."""
+"""Column and field names in other tools' runs and judgements: one table for all readers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,10 +12,10 @@ _COLUMNS = {
     "tag": "tag runid runtag system",
     "text": "text content contents body passage chunk passagetext documenttext",
 }
-"""Column of each name; the first in a file counts, since `docid` next to `docno` is Terrier's
-own."""
+"""Column of each name; the first in a file counts, since `docid` next to `docno` is an internal id
+of Terrier."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
-"""Names used if no other fits; except for `id`, such a query may be its text."""
+"""Names used if no other fits; except for `id`, such a field may hold the query's text."""
 _RUNS = (
     "retrieved retrievedids retrieveddocids retrieveddocs retrieveddocuments retrievedcontextids"
     " retrieveddocumentids retrievedcontext results result run hits ranking rankings toprankings"
@@ -33,30 +33,30 @@ ROLES: dict[str, str] = {
     **dict.fromkeys(_RUNS.split(), RUN),
     **dict.fromkeys(_JUDGED.split(), JUDGED),
 }
-"""Roles of fields with lists or objects of documents."""
+"""Roles of fields that hold lists or objects of documents."""
 TEXTS: dict[str, str] = {
     **dict.fromkeys(["retrievedcontexts", "retrievedtexts", "retrievedpassages", "contexts"], RUN),
     **dict.fromkeys(["referencecontexts", "expectedcontexts", "goldcontexts"], JUDGED),
 }
-"""Names of fields with lists of document texts."""
+"""Names of fields that hold lists of document texts."""
 LISTS = ROLES | TEXTS
 NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
 """Fields whose lists of numbers correspond to the lists of documents."""
 
 
 def plain(name: str) -> str:
-    """The letters and digits of a name: `corpus-id`, `corpus_id` and `corpusId` are the same."""
+    """Letters and digits of a name; `corpus-id`, `corpus_id` and `corpusId` are the same."""
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
 def column_of(name: str) -> str:
-    """Column for a name in any spelling; else the name in plain letters."""
+    """Column for a name in any spelling; else the name in lower-case letters and digits."""
     found = (of for table in (_COLUMNS, _ELSE) for of, names in table.items() if _in(name, names))
     return next(found, plain(name))
 
 
 def columns(names: Iterable[str]) -> dict[str, str]:
-    """Meaning of each column by its names; several grades or scores have none."""
+    """Meaning of each column by its name; several grades or scores have no meaning."""
     by_plain = {plain(name): name for name in reversed([*names])}
     found: dict[str, str] = {}
     for table in (_COLUMNS, _ELSE):
@@ -76,12 +76,12 @@ def lacking(found: Iterable[str]) -> str:
 
 
 def asks(names: Iterable[str]) -> bool:
-    """Return whether one of the names is a query id's, and nothing else's."""
+    """Return whether one of the names is a query id's only."""
     return any(_in(name, _COLUMNS["query_id"]) for name in names)
 
 
 def has_lists(names: Iterable[str]) -> bool:
-    """Return whether columns have lists of documents, and none a single document."""
+    """Return whether columns contain lists of documents but no single document."""
     called = [*names]
     return "doc_id" not in columns(called) and any(plain(name) in LISTS for name in called)
 
@@ -92,7 +92,7 @@ def may_be_text(name: str) -> bool:
 
 
 def is_beir(found: Mapping[str, str]) -> bool:
-    """Return whether these are BEIR's names, in which `score` is a grade."""
+    """Return whether these are BEIR's names, with which `score` is a grade."""
     return plain(found.get("doc_id", "")) == "corpusid" and not {"relevance", "rank"} & {*found}
 
 

@@ -1,4 +1,4 @@
-"""Origin of a collection: its files, their content, and the command to read it again."""
+"""Origin of a collection: its files, their content, and the command that reads it again."""
 
 from compute.base.files import digest
 from compute.datasets.catalogue import DATASETS, Dataset
@@ -17,12 +17,12 @@ def names(dataset: Dataset, origin: Source) -> list[str]:
 
 
 def digests(origin: Source) -> dict[str, str]:
-    """The SHA-256 of the files of a source, by name; a library has none."""
+    """SHA-256 of a source's files by name; empty for a library."""
     return {file.name: digest(file) for file in origin.read_from() if file.is_file()}
 
 
 def command(dataset: Dataset, origin: Source) -> list[str]:
-    """The command that reads the dataset again, with file names regardless of their folder."""
+    """Command that reads the dataset again, with file names but not folders."""
     if dataset.name in DATASETS:
         return ["run", "bm25", dataset.name]
     named = origin.words(names(dataset, origin), dataset.split)

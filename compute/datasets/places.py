@@ -1,4 +1,4 @@
-"""Folders in which collections are searched on this machine, and the next step if none is there."""
+"""Folders in which collections are searched on this machine, and the next step if none is found."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from compute.datasets.catalogue import Dataset
 
 
 def folders(settings: Settings) -> list[Path]:
-    """The folder of the settings, if any, then the home's."""
+    """The folder of the settings, if any, then the home's folder."""
     named = [settings.datasets] if settings.datasets else []
     return [*named, settings.home / "datasets"]
 
@@ -24,13 +24,13 @@ def is_fetched(dataset: Dataset) -> bool:
 
 
 def how_to_get(dataset: Dataset, settings: Settings) -> str:
-    """Sentence on how to get a dataset that is not here."""
+    """Sentence on how to get a dataset that is not on this machine."""
     name = dataset.collection.partition("/")[0]
     into = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
     if not dataset.public:
         return (
-            f"the documents of {dataset.title} cannot be downloaded, their licence forbids it:"
-            f" get them from {dataset.homepage} and put them as {name}.zip or {name}/,"
+            f"the licence of {dataset.title} forbids downloading its documents here: get them"
+            f" from {dataset.homepage} and put them as {name}.zip or {name}/,"
             f" in the BEIR layout, into {into}"
         )
     origin = f" ({dataset.archive})" if dataset.archive else ", in the BEIR layout,"
@@ -61,7 +61,7 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
 
 
 def how_to_judge(name: str) -> str:
-    """Sentence on how to get judgements for a dataset, to follow a colon."""
+    """Sentence, to follow a colon, on how to get judgements for a dataset."""
     return (
         "judge documents on the Judge page, or add qrels (Data page, or python -m compute"
         f" import-dataset --qrels FILE --name {name})"

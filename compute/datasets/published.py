@@ -1,4 +1,4 @@
-"""The papers' tables, with our names: figures for comparison with the computed ones."""
+"""The papers' tables, with our names: published figures to compare with computed ones."""
 
 from functools import cache
 from itertools import combinations
@@ -14,14 +14,14 @@ FOLDER = PROJECT / "data" / "published"
 
 # Names of our measures in the papers.
 _MEASURES = {"MRR@": "RR@", "Accuracy@": "Success@"}
-# Published names of systems whose entries have another published name. v1's SBERT is
+# Published names of systems that have several. v1's SBERT is
 # the cosine variant: its Table 2 equals that column of Table 10 wherever Table 10 is sound.
 _ALSO_PRINTED = {"SBERT": "sbert-cosine", "BM25+CE": "bm25+ce-electra"}
 # Table 3 on efficiency writes BM25 for the paper's own BM25.
 _BM25_OF = {"BEIR v1": "bm25-elasticsearch", "BEIR v4": "bm25-multifield"}
-# v4 Table 4 has two figures per system and measure; each is a separate source.
+# v4 Table 4 has two values per system and measure; each is a separate source.
 _VARIANTS = ("original judgements", "after 980 added judgements")
-# Chosen by the authors after seeing the results.
+# The authors chose these after seeing the results.
 LEFT_OUT = ("bioasq", "signal1m", "webis-touche2020")
 
 
@@ -76,7 +76,7 @@ def results(folder: Path = FOLDER) -> DataFrame:
 
 
 def sources(figures: DataFrame) -> list[str]:
-    """The tables of scores, the newest of the main papers' tables first."""
+    """Tables of scores, newest of the main papers' tables first."""
     known = list(dict.fromkeys(figures.loc[figures["measure"].str.contains("@"), "source"]))
     first = [source for source in ("BEIR v4, Table 2", "BEIR v1, Table 2") if source in known]
     return first + sorted(set(known) - set(first), key=_order)
@@ -89,7 +89,7 @@ def _order(source: str) -> tuple[str, int, str]:
 
 
 def domain_shift(folder: Path = FOLDER) -> DataFrame:
-    """BEIR v1 Table 4: the similarity of each corpus to MS MARCO, and the loss by it.
+    """BEIR v1 Table 4: each corpus's similarity to MS MARCO, and the difference from BM25.
 
     One row per `dataset` and `system` ("ance", "sbert-cosine"): `unigrams` and `bigrams` (weighted
     Jaccard similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out` (the three
@@ -114,9 +114,9 @@ def domain_shift(folder: Path = FOLDER) -> DataFrame:
 
 
 OVERLAP = "Pyserini's documentation"
-"""The source of `overlap`."""
+"""Source of `overlap`."""
 OVERLAP_FLOOR = 1e-4
-"""The relative frequency above which word pieces count in `overlap`."""
+"""Relative frequency above which word pieces count in `overlap`."""
 
 
 def overlap(folder: Path = FOLDER) -> DataFrame:
@@ -124,8 +124,8 @@ def overlap(folder: Path = FOLDER) -> DataFrame:
     documentation.
 
     dataset, other, similarity (0 to 1) of every pair once, dataset < other. It was most likely
-    computed with the cased tokeniser: SciFact and NFCorpus have .582 there, and .607 with the
-    uncased one.
+    computed with the cased tokeniser: it gives .582 for SciFact and NFCorpus, whereas the uncased
+    one gives .607.
     """
     square = pd.read_csv(folder / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
     values = square.to_numpy()
@@ -192,7 +192,7 @@ def efficiency(folder: Path = FOLDER) -> DataFrame:
 
 
 def translation(folder: Path = FOLDER) -> DataFrame:
-    """BEIR-PL Table 2: `part` of a collection, and the `labse`, `semantic` and `strict` quality."""
+    """BEIR-PL Table 2: `part` of a collection, and its `labse`, `semantic` and `strict` quality."""
     table = _table("translation_pl", folder)
     return table.assign(
         **{column: table[column].astype(float) for column in ("labse", "semantic", "strict")}
@@ -200,19 +200,19 @@ def translation(folder: Path = FOLDER) -> DataFrame:
 
 
 def reasons(folder: Path = FOLDER) -> DataFrame:
-    """Known reasons for differences from published scores: source (beginning of its name), dataset
-    and system (`*`: any), reason; the first match holds."""
+    """Known reasons for differences from published scores: source (its beginning), dataset and
+    system (`*`: any), reason; the first match counts."""
     return _table("reasons", folder)
 
 
 SAID = ("built", "task", "bias", "query", "document", "corpus")
-"""The row of `descriptions` for a dataset."""
+"""Row of `descriptions` for a dataset."""
 
 
 @cache
 def descriptions(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
-    """How datasets were built, their task, annotation bias, and the papers' example of a query and
-    a relevant document's title if the licence allows quoting it; by dataset, or group."""
+    """How datasets were built, their task and annotation bias, and the papers' example of a query
+    and a relevant document's title if the licence allows it; by dataset or group."""
     rows = _table("descriptions", folder).to_dict("records")
     return {row["dataset"]: {name: row[name] for name in SAID} for row in rows}
 
@@ -224,7 +224,7 @@ def query_counts(folder: Path = FOLDER) -> DataFrame:
 
 
 def averages(folder: Path = FOLDER) -> DataFrame:
-    """The AVERAGE rows of published tables: source, system, printed, measure, value."""
+    """AVERAGE rows of published tables: source, system, printed, measure, value."""
     table = _table("averages", folder)
     ours = table["system"].replace(names(folder))
     return table.assign(printed=table["system"], system=ours, value=table["value"].astype(float))

@@ -1,8 +1,8 @@
 """PyDocs: the documentation of an installed library as a test collection.
 
-A document is a public function or class: its docstring without the See Also section. A query is the
-summary line of one; relevant are the functions that its authors list under See Also. The text is
-read from the installed package, so equal versions give equal collections.
+A document is a public function or class: its docstring without the See Also section. A query is a
+document's summary line; the relevant documents are those that its authors list under See Also. The
+text is read from the installed package, so equal versions give equal collections.
 """
 
 import importlib
@@ -26,7 +26,7 @@ from compute.base.settings import PROJECT
 from compute.datasets.records import Document, Judgement, Query
 
 BUILDER_VERSION = 3
-"""Increased by hand whenever the same library would give a different collection than before."""
+"""Increased by hand whenever the same library would give a different collection."""
 
 
 class Library(NamedTuple):
@@ -48,10 +48,10 @@ LIBRARIES = {
 ABBREVIATIONS = {"np": "numpy", "sp": "scipy", "pd": "pandas", "nx": "networkx"}
 
 METHODS_OF = {"pandas": ("DataFrame", "Series")}
-"""Classes whose methods count as functions: pandas has its functions there."""
+"""Classes whose methods count as functions; most pandas functions are such methods."""
 
-# Test suites, vendored code, build tools, modules that their library declares private, and C-level
-# copies of functions documented elsewhere.
+# Test suites, vendored code, build tools, modules declared private, and C-level copies of functions
+# documented elsewhere.
 _NOT_PUBLIC = {"tests", "testutils", "conftest", "externals", "f2py", "distutils"} | {
     "core",
     "compat",
@@ -66,7 +66,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 class Collection(NamedTuple):
-    """A complete collection; documents and queries are in the order of their ids."""
+    """A complete collection, with documents and queries in the order of their ids."""
 
     documents: tuple[Document, ...]
     queries: tuple[Query, ...]
@@ -75,25 +75,26 @@ class Collection(NamedTuple):
 
 @dataclass
 class Names:
-    """The public functions and classes of a library, with one id and all names for each."""
+    """Public functions and classes of a library, with one id and all names for each."""
 
     objects: dict[str, object] = field(default_factory=dict)
-    """Objects by id: the shortest dotted name, the alphabetically first if several are equally
-    short."""
+    """Objects by id: the shortest dotted name, or alphabetically first of several."""
     ids: dict[str, str] = field(default_factory=dict)
-    """The id by each public dotted name."""
+    """Id by each public dotted name."""
     by_identity: dict[int, str] = field(default_factory=dict)
-    """The id by `id(object)`."""
+    """Id by `id(object)`."""
     by_ending: dict[str, set[str]] = field(default_factory=dict)
-    """The ids with this ending: `norm` and `linalg.norm` for numpy.linalg.norm."""
+    """Ids with this ending: `norm` and `linalg.norm` for numpy.linalg.norm."""
 
 
 def build(library: str) -> Collection:
     """The collection of an installed library. Raises Missing for an unknown library, Unavailable if
     it is not installed. A separate process reads the docstrings, because libraries edit each
-    other's: importing SciPy lengthens that of numpy.sinc."""
+    other's docstrings; importing SciPy lengthens the one of numpy.sinc."""
     if library not in LIBRARIES:
-        raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(LIBRARIES)}")
+        raise Missing(
+            f"there is no PyDocs collection of {library!r}, only of: {', '.join(LIBRARIES)}"
+        )
     if importlib.util.find_spec(LIBRARIES[library].package) is None:
         raise Unavailable(f"{library} is not installed: make run installs it")
     # SciPy samples from its distributions for their docstrings; NumPy asks `secrets` for a seed.
@@ -101,13 +102,13 @@ def build(library: str) -> Collection:
         "import secrets, sys; secrets.randbits = lambda k: 0; "
         "from compute.datasets import pydocs; pydocs.write(sys.argv[1])"
     )
-    # Switches such as SCIPY_ARRAY_API change docstrings, others the places of modules.
+    # Switches such as SCIPY_ARRAY_API change docstrings; others change the places of modules.
     switches = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "SCIPY_", "NUMPY_", "NETWORKX_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(switches)}
     answer = subprocess.run(
         [sys.executable, "-c", script, library],
         cwd=PROJECT,
-        # Some docstrings print a set, whose order depends on the seed.
+        # Some docstrings print a set, whose order depends on the hash seed.
         env=kept | {"PYTHONHASHSEED": "0"},
         stdout=subprocess.PIPE,
         check=True,
@@ -144,7 +145,7 @@ def collect(package: str) -> Collection:
 
 
 def public_names(package: str) -> Names:
-    """Every documented public function and class of the package, its own submodules included."""
+    """All documented public functions and classes of the package, including its own submodules."""
     found: dict[int, tuple[object, list[str]]] = {}
     with warnings.catch_warnings():
         # Deprecated names warn on access, which cannot be fixed here.
@@ -179,7 +180,7 @@ def _candidates(package: str) -> Iterator[tuple[str, object]]:
 def _modules(name: str) -> Iterator[ModuleType]:
     try:
         module = importlib.import_module(name)
-    except ImportError:  # A submodule that needs an optional package.
+    except ImportError:  # This submodule needs an optional package.
         return
     yield module
     for inner in pkgutil.iter_modules(getattr(module, "__path__", [])):
@@ -237,9 +238,9 @@ def listed_names(see_also: Iterable[str]) -> list[str]:
 
 
 def resolve(name: str, doc_id: str, names: Names) -> str | None:
-    """The id to which a name in doc_id's See Also section refers, or None. It tries in turn the
-    name as written, the name within the module of doc_id and its parents, the name as the defining
-    module's code would resolve it, and the name as the ending of a single id."""
+    """The id that a name in doc_id's See Also section refers to, or None. Tries in turn the name as
+    written, within the module of doc_id and its parents, as resolved by the defining module's code,
+    and as the ending of a single id."""
     head, dot, rest = name.partition(".")
     name = ABBREVIATIONS.get(head, head) + dot + rest
     around = doc_id.split(".")[:-1]
@@ -258,7 +259,7 @@ def resolve(name: str, doc_id: str, names: Names) -> str | None:
 
 
 def summary_line(text: str, doc_id: str) -> str:
-    """The first paragraph as one line without a leading call signature; '' if there is none."""
+    """The first paragraph as one line, without a leading call signature; '' if there is none."""
     own_name = doc_id.rpartition(".")[2]
     for paragraph in re.split(r"\n\s*\n", text):
         lines = paragraph.strip().splitlines()

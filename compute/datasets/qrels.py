@@ -19,7 +19,7 @@ _PAIR = ["query_id", "doc_id"]
 ITERATION = "iteration"
 """The second of TREC's columns, which is unused or contains the judged subtopic."""
 LEAST = 0.05
-"""Least share of pairs under several subtopics for the column to count as subtopics."""
+"""Least share of pairs with several subtopics for which the column counts as subtopics."""
 _TREC = trec.Layout(
     "qrels line",
     (
@@ -29,7 +29,7 @@ _TREC = trec.Layout(
         ("relevance", pa.int32()),
     ),
 )
-AS_RUN = "import-run takes a ranking; if the file contains judgements, say --as judgements"
+AS_RUN = "import a ranking with import-run; if the file contains judgements, add --as judgements"
 _RANKING = "looks like a ranking, not judgements ({})"
 _BEIR = trec.Layout(
     "qrels line",
@@ -46,15 +46,15 @@ class Form:
     skip: int = 0
     """Number of lines above the judgements, including the header."""
     fault: str = ""
-    """Reason to refuse the file whatever its lines contain; empty if there is none."""
+    """Reason to refuse the file regardless of its lines; empty if there is none."""
     remedy: str = ""
     ranked: bool = False
     """True if it is refused because it is, or may be, a ranking."""
 
 
 def form(path: Path, how: shapes.How | None = None) -> Form:
-    """`form_of` the first lines of a file; the user may declare them judgements. Raises Missing or
-    WrongInput if the file cannot be read."""
+    """`form_of` for the first lines of a file; the user may declare them judgements. Raises Missing
+    or WrongInput if the file cannot be read."""
     found = form_of(trec.lines(path))
     sure = how is not None and how.role == JUDGED and found.ranked
     return replace(found, fault="", ranked=False) if sure else found
@@ -62,8 +62,8 @@ def form(path: Path, how: shapes.How | None = None) -> Form:
 
 def form_of(lines: Sequence[str]) -> Form:
     """The form of TREC's four columns, or BEIR's three under their header, according to the first
-    line. A ranking, recognised by the other lines, is refused; without a header, so is a possible
-    ranking."""
+    line. A file that the other lines show to be a ranking is refused; without a header, so is a
+    possible ranking."""
     above, first = _first(lines)
     if len(names := first.split("\t")) == 3:
         return _of_three(names, lines[above:], above)
@@ -90,7 +90,7 @@ def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
     if named:
         return Form(layout, above + 1)
     if why := rankings.suspected(rows):
-        fault = f"judgements or a ranking ({why}), and no header says which"
+        fault = f"it may be judgements or a ranking ({why}), and no header says which"
         remedy = f"put `query-id corpus-id score` above judgements; if it is a ranking, {AS_RUN}"
         return Form(_BEIR, above, fault, remedy, True)
     fault = "the first line is a judgement, not the header `query-id corpus-id score`"
@@ -106,11 +106,11 @@ class Qrels:
     subtopics: pd.DataFrame | None
     """query_id, doc_id, subtopic, relevance, each once, if the second column contains subtopics."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The texts of queries by id, if the file has them."""
+    """Texts of queries by id, if the file has them."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """Ids of documents."""
     told: str = ""
-    """Sentence about the conversion of fractions or words into grades."""
+    """Sentence on the conversion of fractions or words to grades."""
 
 
 def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
@@ -121,7 +121,7 @@ def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
 def read(path: Path, how: shapes.How | None = None) -> Qrels:
     """The judgements of a qrels file, and its judgements by subtopic if it has them. The file has
     TREC's four columns separated by spaces, or BEIR's three separated by tabs under a header line.
-    The second of four columns contains subtopics if `has_subtopics` says so; otherwise it is
+    The second of four columns contains subtopics according to `has_subtopics`; otherwise it is
     ignored. A pair with several subtopics gets its highest grade. Raises Missing or WrongInput with
     file and line; three columns without the header are refused, since readers that skip a header
     would lose the first judgement, and so is a pair with two different judgements (under one
@@ -141,7 +141,7 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
     except WrongInput:
         if trec.foreign(_first(trec.lines(path))[1]) == trec.XML:
             raise WrongInput(
-                f"{path} contains XML, such as topics, and no judgements: give qrels, and the"
+                f"{path} contains XML, such as topics, not judgements: give qrels here, and"
                 " topics with import-dataset --queries"
             ) from None
         raise
@@ -153,7 +153,7 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
 
 
 def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
-    """The columns of TREC's or BEIR's judgements, and the conversion of fractions into grades."""
+    """Columns of TREC's or BEIR's judgements, and the conversion of fractions to grades."""
     if not how.levels and not how.rounded:
         return trec.read_columns(path, form.layout, skip=form.skip), ""
     kinds = dict(form.layout.columns) | {"relevance": pa.string()}
@@ -168,8 +168,8 @@ def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
 
 def has_subtopics(table: pa.Table) -> bool:
     """Return whether the second column of qrels contains subtopics: at least LEAST of the
-    query–document pairs have several values in it. With iterations or rounds, a pair is judged
-    once."""
+    query–document pairs have several values in it. If the column has iterations or rounds instead,
+    each pair is judged once."""
     if ITERATION not in table.column_names or not table.num_rows:
         return False
     several = table.group_by(_PAIR).aggregate([(ITERATION, "count_distinct")])
@@ -178,7 +178,7 @@ def has_subtopics(table: pa.Table) -> bool:
 
 
 def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
-    """Each row once. Raises WrongInput for a key with two grades."""
+    """Each row once. Raises WrongInput for a key with two different grades."""
     columns = [pa.field(name, pa.large_string()) for name in key]
     wanted = pa.schema([*columns, ("relevance", pa.int64())])
     frame = table.select(wanted.names).cast(wanted).to_pandas().drop_duplicates(ignore_index=True)
@@ -202,8 +202,8 @@ def is_empty(path: Path) -> bool:
 
 
 def is_qrels(path: Path) -> bool:
-    """Return whether the file begins like qrels, with a judgement in TREC's four columns or BEIR's
-    header, and not like a ranking. Raises Missing or WrongInput for an unreadable file."""
+    """Return whether the file begins like qrels (TREC's four columns or BEIR's header, followed by
+    judgements), not like a ranking. Raises Missing or WrongInput for an unreadable file."""
     if shapes.is_parquet(path):
         return False
     lines = trec.lines(path)
@@ -223,7 +223,7 @@ def as_trec(judgements: pd.DataFrame) -> str:
 
 
 def as_json(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance as the dictionaries of ranx and BEIR: {query: {doc: grade}}."""
+    """query_id, doc_id, relevance as a dictionary of ranx and BEIR: {query: {doc: grade}}."""
     table: dict[str, dict[str, int]] = {}
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     for query, doc, grade in rows:
@@ -247,8 +247,8 @@ def as_beir(judgements: pd.DataFrame) -> str:
 
 
 def _first(lines: Sequence[str]) -> tuple[int, str]:
-    """Number of lines above the first line that is neither blank nor a comment, and that line. If
-    every line begins with `#`, they are not comments and the first line is returned."""
+    """Number of lines above the first that is neither blank nor a comment, and that line. If all
+    lines begin with `#`, none counts as a comment and the first line is returned."""
     data = [(above, line) for above, line in enumerate(lines) if line.strip()]
     plain = ((above, line) for above, line in data if not line.startswith("#"))
     return next(plain, next(iter(data), (0, "")))

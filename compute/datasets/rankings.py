@@ -7,13 +7,13 @@ from pandas import DataFrame
 
 Rows = Sequence[Sequence[str]]
 _AT_LEAST, _GRADES, _LEVELS = 3, 5, 10
-"""Rows of a query that suffice to distinguish ranks from grades; the largest plausible grade in a
-file that declares grades; whole numbers above which falling values are scores."""
+"""Rows of a query that suffice to distinguish ranks from grades; largest plausible grade in a file
+that declares grades; whole numbers above which falling values are scores."""
 
 
 def seen(rows: Rows, *, named: bool) -> str:
-    """Reason why rows (query, document, number, or with one more column before the last) are a
-    ranking. Empty if they may be judgements; `named` if a header or TREC's form declares
+    """Reason why rows (query, document, number, or with another column before the last) are a
+    ranking; empty if they may be judgements. `named`: a header or TREC's form declares
     judgements."""
     if not rows:
         return ""
@@ -41,10 +41,10 @@ def seen(rows: Rows, *, named: bool) -> str:
 
 
 def _counting(frame: DataFrame, place: int, largest: float) -> "pd.Series[bool]":
-    """Return whether a column counts 1, 2, 3 … in each query with enough rows; `largest`: the
+    """Return whether a column counts 1, 2, 3 … in each query with enough rows; `largest` is the
     largest number in the last column."""
     lists = _long(_lists(frame, place))
-    # A few distinct grades, best first, also count in steps of 1, but downwards.
+    # A few distinct grades in descending order also change in steps of 1, but downwards.
     return lists["counts"] & (lists["low"].gt(0) | (largest > _GRADES))
 
 
@@ -60,7 +60,7 @@ def are_ranks(rows: Rows) -> bool:
 
 
 def is_ranked(rows: Rows) -> bool:
-    """Return whether rows of four columns are a query, a document, a rank and a number."""
+    """Return whether rows of four columns are query, document, rank and number."""
     frame = DataFrame(rows)
     documents = frame[1].nunique() > 1 and not frame.duplicated([0, 1]).any()
     return documents and bool(_lists(frame, 2)["counts"].all())
@@ -74,7 +74,7 @@ def counts(rows: Rows, place: int) -> bool:
 
 
 def suspected(rows: Rows) -> str:
-    """Reason why rows of a query, a document and a number may be a ranking, although too short."""
+    """Reason why rows of query, document and number may be a ranking although they are few."""
     lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})
     if not _all_count(lists):
         return ""
@@ -89,7 +89,7 @@ def _all_count(lists: DataFrame) -> bool:
 
 def graded(rows: Rows) -> tuple[bool, bool]:
     """Return whether rows (query, document, number) of queries with three or more rows have small
-    whole numbers, like grades; and whether these rise in most lists, unlike those of a ranking."""
+    whole numbers, like grades, and whether these rise in most lists, unlike scores."""
     frame = DataFrame(rows)
     number = pd.to_numeric(frame[2], errors="coerce") if rows else pd.Series([float("nan")])
     if not (number.between(0, _GRADES) & (number % 1 == 0)).all() or number.nunique() < 2:
@@ -99,7 +99,7 @@ def graded(rows: Rows) -> tuple[bool, bool]:
 
 
 def _long(lists: DataFrame) -> DataFrame:
-    """Rows of queries with enough rows for a decision; the others are inconclusive."""
+    """Rows of queries with enough rows for a decision; other queries are inconclusive."""
     return lists[lists["n"] >= _AT_LEAST]
 
 

@@ -23,11 +23,11 @@ from compute.datasets.records import Document, Judgement, Problem, Trouble, refu
 
 
 class Source(ABC):
-    """One collection and split, read from its source."""
+    """A collection and split, read from its source."""
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
-        """Every document in file order, one at a time. Raises WrongInput with file and line.
+        """All documents in file order, one at a time. Raises WrongInput with file and line.
 
         A repeated id is found only after all documents were read, so its error is raised at the
         end.
@@ -46,12 +46,12 @@ class Source(ABC):
         return None
 
     def left_out(self) -> dict[str, int]:
-        """Ignored fields besides the query texts, with their counts."""
+        """Ignored fields besides the query texts, with counts."""
         return {}
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence about grades converted from other values, or an empty
-        string."""
+        """Ignored fields, and a sentence on grades converted from other values (or an empty
+        string)."""
         return {"left_out": self.left_out(), "grades": ""}
 
     @abstractmethod
@@ -59,16 +59,16 @@ class Source(ABC):
         """Identity of the source, determined without reading all of it."""
 
     def read_from(self) -> list[Path]:
-        """The files of the source; empty for a library."""
+        """Files of the source; empty for a library."""
         return []
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """The arguments with which `import-dataset` reads these files again."""
+        """Arguments with which `import-dataset` reads these files again."""
         return [*names[:1], "--split", split]
 
     def queries(self) -> DataFrame:
-        """query_id, text: the queries with a judgement in the split; all queries if there are no
-        judgements."""
+        """query_id, text: queries with a judgement in the split; all queries if nothing is
+        judged."""
         queries, judged = self.all_queries(), self.judgements()["query_id"]
         if judged.empty:
             return queries
@@ -90,13 +90,13 @@ class BeirSource(Source):
     ) -> None:
         self.own = own  # In BEIR's own datasets the last judgement of a pair counts.
         self.called = ""
-        """The name of an upload if it differs from that of the file."""
+        """Name of an upload if it differs from the file's."""
         self.stored: DataFrame | None = None
-        """Queries of a dataset that only gets documents, in place of the file of queries."""
+        """Queries of a dataset that only gets documents, instead of the file of queries."""
         self.files = files
         self.split = split
         self.judged = judged and bool(files.splits(root))
-        """Return whether it has judgements and they are wanted."""
+        """Return whether it has judgements that are wanted."""
         self.corpus = _inside(root, CORPUS)
         self.query_file = _inside(root, QUERIES)
         self.qrels = _inside(root, f"qrels/{split}.tsv")
@@ -104,7 +104,7 @@ class BeirSource(Source):
         self._problem = problem
 
     def documents(self) -> Iterator[Document]:
-        """Every document in file order, one at a time. Raises WrongInput with file and line."""
+        """All documents in file order, one at a time. Raises WrongInput with file and line."""
         where = self.files.where(self.corpus)
         # Eight bytes per document: 15 million ids as strings would take gigabytes.
         hashes = array("q")
@@ -113,7 +113,7 @@ class BeirSource(Source):
                 hashes.append(hash(document.doc_id))
                 yield document
         if not hashes:
-            self._problem(Trouble("empty corpus", where, 0, "no document in it", "fill it"))
+            self._problem(Trouble("empty corpus", where, 0, "it contains no document", "fill it"))
         self._repeated_documents(hashes)
 
     @cached_property
@@ -126,7 +126,7 @@ class BeirSource(Source):
                     self._problem(_repeated(where, line, query.query_id))
                 texts.setdefault(*query)
         if not texts:
-            self._problem(Trouble("no query", where, 0, "no query in it", "fill it"))
+            self._problem(Trouble("no query", where, 0, "it contains no query", "fill it"))
         return _frame(list(texts.items()), ["query_id", "text"])
 
     def all_queries(self) -> DataFrame:
@@ -161,11 +161,11 @@ class BeirSource(Source):
         return frame.astype({"relevance": "int32"}), again
 
     def judgements(self) -> DataFrame:
-        """query_id, doc_id, relevance of the split, a pair once."""
+        """query_id, doc_id, relevance of the split, each pair once."""
         return self._judged[0].copy()
 
     def repeated_judgements(self) -> list[int]:
-        """The lines of the qrels that judge a pair a second time."""
+        """Lines of the qrels that judge a pair a second time."""
         return list(self._judged[1])
 
     def identity(self) -> dict[str, Any]:
@@ -219,11 +219,11 @@ class QrelsOnly(Source):
         self.how = how or shapes.How()
 
     def documents(self) -> Iterator[Document]:
-        """Documents whose texts are in the rows of the file; usually none."""
+        """Documents whose texts are in the rows of the file; usually there are none."""
         return (Document(name, "", text) for name, text in self._qrels.documents.items())
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: the judged queries in file order; texts missing from the file are NA."""
+        """query_id, text: judged queries in file order; texts that the file lacks are NA."""
         ids = self._qrels.judgements["query_id"].drop_duplicates().reset_index(drop=True)
         return DataFrame({"query_id": ids, "text": ids.map(dict(self._qrels.texts)).astype("str")})
 
@@ -250,7 +250,7 @@ class QrelsOnly(Source):
         return stamp | ({"read_with": words} if (words := self.how.words()) else {})
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence about grades converted from fractions or words."""
+        """Ignored fields, and a sentence on grades converted from fractions or words."""
         return super().told() | {"grades": self._qrels.told}
 
     @cached_property
@@ -259,7 +259,7 @@ class QrelsOnly(Source):
 
 
 class PyDocs(Source):
-    """The documentation of an installed library as a collection: see `pydocs`."""
+    """Documentation of an installed library as a collection: see `pydocs`."""
 
     def __init__(self, library: str) -> None:
         self.library = library
@@ -269,7 +269,7 @@ class PyDocs(Source):
         return pydocs.build(self.library)
 
     def documents(self) -> Iterator[Document]:
-        """One per public function or class, by name."""
+        """A document per public function or class, by name."""
         return iter(self._collection.documents)
 
     def all_queries(self) -> DataFrame:
@@ -296,13 +296,15 @@ class PyDocs(Source):
 
 def source(dataset: Dataset, settings: Settings) -> Source:
     """Source of the dataset: an installed library, or an archive or folder in the settings'
-    datasets folder or in the home. Raises Missing with the next step."""
+    datasets folder or the home. Raises Missing with the next step."""
     if dataset.group == "PyDocs":
         return PyDocs(dataset.collection.removeprefix("pydocs-"))
     if dataset.parts:
-        raise WrongInput(f"{dataset.name} is the mean of its parts: name them, {dataset.parts[0]}…")
+        raise WrongInput(
+            f"{dataset.name} is the mean of its parts: name its parts, such as {dataset.parts[0]}…"
+        )
     if not dataset.has_split:
-        raise Missing(f"{dataset.name} has published figures only: choose another dataset")
+        raise Missing(f"{dataset.name} has only published figures: choose another dataset")
     name, _, part = dataset.collection.partition("/")
     path = place(name, settings)
     if path is None:
@@ -312,8 +314,8 @@ def source(dataset: Dataset, settings: Settings) -> Source:
 
 
 def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = True) -> BeirSource:
-    """A user's own folder or zip archive; the split may be left out if it is test or the only one.
-    Unless `judged`, its judgements are ignored and may be missing. Raises Missing or WrongInput."""
+    """A user's own folder or zip archive; the split may be omitted if it is test or the only one.
+    Unless `judged`, judgements are ignored and may be missing. Raises Missing or WrongInput."""
     files = layout.files(path)
     root = layout.root(files, part)
     splits = files.splits(root)
@@ -326,7 +328,7 @@ def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = Tru
 def _judgement_lines(
     stream: BinaryIO, where: str, problem: Problem
 ) -> Iterator[tuple[int, Judgement]]:
-    """The judgements below the header. A missing header is reported as a problem with its line."""
+    """Judgements below the header. A missing header is reported as a problem with its line."""
     order: Sequence[str] = ()
 
     def parse(line: str) -> Judgement | None:
@@ -348,7 +350,7 @@ def _frame(rows: list[tuple], columns: Sequence[str]) -> DataFrame:
 
 
 def _none() -> DataFrame:
-    """No judgement."""
+    """The line has no judgement."""
     return _frame([], records.QRELS).astype({"relevance": "int32"})
 
 
@@ -370,9 +372,9 @@ def _unknown(where: str, line: int, query_id: str) -> Trouble:
 
 
 def _twice(where: str, line: int, query_id: str, doc_id: str) -> Trouble:
-    fault = f"query {shown(query_id)} and document {shown(doc_id)} have another grade above"
+    fault = f"query {shown(query_id)} and document {shown(doc_id)} have a different grade above"
     return Trouble("pair judged twice, differently", where, line, fault, "keep one of the lines")
 
 
 def _ignore(trouble: Trouble) -> None:
-    """The second pass over a corpus, which skips the problems reported by the first."""
+    """Second pass over a corpus, which skips the problems reported by the first."""

@@ -1,4 +1,4 @@
-"""Records of the BEIR layout, line by line, and messages about faulty lines."""
+"""Records of the BEIR layout, line by line, and messages on faulty lines."""
 
 import json
 import re
@@ -11,25 +11,24 @@ from compute.datasets.names import column_of
 from compute.datasets.scripts import segmented
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes. A longer line is not a document; reading on would only fill the memory."""
+"""Bytes. A longer line is not a document; reading on would only fill memory."""
 
 HEADER = "query-id corpus-id score, separated by tabs"
 """The first line of a qrels file, in messages."""
 
 QRELS = ("query_id", "doc_id", "relevance")
-"""The columns below it."""
+"""Columns below the header."""
 WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-"""A whole number in the form that trec_eval accepts: a leading plus and leading zeros are
-harmless."""
+"""A whole number as trec_eval accepts it; a leading plus and leading zeros are harmless."""
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9
-"""Maximum number of digits of a relevance."""
+"""Most digits of a relevance."""
 _UNFIT = re.compile(r"[\x00-\x20\x7f\ufeff]")
 
 
 class Trouble(NamedTuple):
-    """A fault: its kind in a few words, its place, its description, the next step."""
+    """A fault: its kind in a few words, its place, a description, and the next step."""
 
     kind: str
     file: str
@@ -73,7 +72,7 @@ class Judgement(NamedTuple):
 
 
 class BadLine(Exception):
-    """A line without a record: `kind` in a few words, the fault, the next step."""
+    """A line without a record: `kind` in a few words, the fault, and the next step."""
 
     def __init__(self, kind: str, fault: str, remedy: str) -> None:
         super().__init__(f"{fault}: {remedy}")
@@ -83,18 +82,18 @@ class BadLine(Exception):
 
 
 def refuse(trouble: Trouble) -> NoReturn:
-    """The problem handler of every reader except `check`: it stops at the first problem."""
+    """Problem handler of all readers except `check`, which stops at the first problem."""
     raise WrongInput(str(trouble))
 
 
 def n_words(*texts: str) -> int:
-    """Total number of words in the texts, such as title and text of a document: separated by white
-    space, or by dictionaries if `segmented`."""
+    """Total number of words in the texts, such as title and text of a document, separated by white
+    space or, if `segmented`, by dictionaries."""
     return sum(len(segmented(text).split()) for text in texts)
 
 
 def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int, str]]:
-    """Line number from 1 and text of every line that is not blank, without its line end.
+    """Line number from 1 and text of every non-blank line, without its line end.
 
     A byte order mark and CRLF are removed. Lines that are not UTF-8 are problems; a line longer
     than LONGEST_LINE raises WrongInput.
@@ -120,7 +119,7 @@ def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int,
 def records(
     stream: BinaryIO, where: str, parse: Callable[[str], Record], problem: Problem
 ) -> Iterator[tuple[int, Record]]:
-    """Line number and record of every line with a record; other lines go to `problem`."""
+    """Line number and record of every line with a record; other lines are passed to `problem`."""
     for number, line in lines(stream, where, problem):
         try:
             record = parse(line)
@@ -175,8 +174,8 @@ def reads_as_number(value: bytes | str) -> bool:
 
 
 def header(line: str) -> tuple[str, ...]:
-    """QRELS in the order of the header of a qrels file. Names that are not recognised are in the
-    order of QRELS. Raises BadLine unless the line can be a header."""
+    """QRELS in the order of a qrels file's header. Unrecognised names are in the order of QRELS.
+    Raises BadLine unless the line can be a header."""
     columns = line.split("\t")
     if len(columns) != 3:
         fault, remedy = _not_three(line)
@@ -189,18 +188,18 @@ def header(line: str) -> tuple[str, ...]:
         return found
     pairs = zip(found, QRELS, strict=True)
     if "rank" in found or any(name in QRELS and name != own for name, own in pairs):
-        fault = f"the columns are named {', '.join(map(shown, columns))}"
+        fault = f"the columns have the names {', '.join(map(shown, columns))}"
         raise BadLine("columns of other names", fault, f"the first line must be {HEADER}")
     return QRELS
 
 
 def _not_three(line: str) -> tuple[str, str]:
-    """Fault of a qrels line without three columns between tabs, and the next step."""
+    """Fault of a qrels line without three tab-separated columns, with the next step."""
     tabs, blanks = len(line.split("\t")), len(line.split())
     if tabs == 1 and blanks == 3:
         return "3 columns separated by spaces", "put one tab between them"
     if tabs in (1, 4) and blanks == 4:
-        return "4 columns, as TREC's qrels have", "leave out the second, and separate by tabs"
+        return "4 columns, as TREC's qrels have", "omit the second and separate the others by tabs"
     return f"{counted(tabs, 'column')}, not 3", "separate them by one tab"
 
 
@@ -215,15 +214,13 @@ def _object(line: str) -> dict[str, Any]:
         raise BadLine("excessive JSON", fault, "fix or remove the line") from None
     if not isinstance(fields, dict):
         raise BadLine("no JSON object", "not a JSON object", 'write {"_id": …, "text": …}')
-    if any(
-        line.count(f'"{key}"') > 1 for key in fields
-    ):  # Only in this case is a closer check worthwhile.
+    if any(line.count(f'"{key}"') > 1 for key in fields):  # Only then is a closer check worthwhile.
         json.loads(line, object_pairs_hook=_refuse_repeated)
     return fields
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse a key that occurs twice: JSON readers disagree about its value."""
+    """Refuse a key that occurs twice, since JSON readers disagree about its value."""
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -245,7 +242,7 @@ def _id(fields: dict[str, Any]) -> str:
 
 
 def _fit(identifier: str) -> None:
-    # Run files separate columns by white space, so such an id could not be written.
+    # Run files separate columns by white space, so they could not contain such an id.
     if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
         what = (
             f"id {identifier[:40]!r} is empty or contains white space, a control character or a"
@@ -269,7 +266,8 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
         )
     if not isinstance(value, str):
         raise BadLine(f"{key} not a string", f"{key} is {_type(value)}", "write it as a string")
-    # JSON can escape half a pair (\ud83d), which UTF-8 cannot encode. Only such lines are checked.
+    # JSON can escape half a pair (\ud83d), which UTF-8 cannot encode, so only such lines are
+    # checked.
     if ("\\ud" in line or "\\uD" in line) and not _encodable(value):
         fault = f"{key} contains half of a surrogate pair, which is no character"
         raise BadLine("half a surrogate pair", fault, "write both halves, or remove it")

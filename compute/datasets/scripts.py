@@ -1,6 +1,6 @@
-"""Words in every script: in scripts written without spaces, ICU's dictionaries separate them. All
-other text, apart from words with combining marks, counts as pieces between white space, or as runs
-of letters and numbers."""
+"""Words in every script; ICU's dictionaries separate the words of scripts written without spaces.
+Words of all other text, apart from combining marks, are the pieces between white space, or runs of
+letters and numbers."""
 
 import re
 import unicodedata
@@ -16,19 +16,18 @@ _LETTERS = (
     "\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese
 )
-"""Letters of scripts without spaces, and their marks."""
+"""Letters and marks of scripts without spaces."""
 _ONE = re.compile(
     f"[{_LETTERS}]"
-)  # Including characters beyond 16 bits would take six times as long.
+)  # A pattern with characters beyond 16 bits would take six times as long.
 _SEVERAL = re.compile(f"[{_LETTERS}\U00020000-\U0003ffff]+")
 _OPENING = "([{（［｛「『〈《【〔“‘"
-"""They belong to the word after them; other signs belong to the word before them."""
+"""Signs that belong to the word after them; other signs belong to the word before."""
 _OPENED = re.compile(f"([{re.escape(_OPENING)}]*)({_SEVERAL.pattern})")
 
 
 def segmented(text: str) -> str:
-    """The text with spaces between words that are written without spaces; other text is
-    unchanged."""
+    """The text with spaces between the words of scripts without spaces; other text is unchanged."""
     if text.isascii() or not _ONE.search(text):
         return text
     if sum(map(len, _SEVERAL.findall(text))) < LEAST * len(text):
@@ -37,7 +36,7 @@ def segmented(text: str) -> str:
 
 
 def words_without_blanks(text: str) -> list[str]:
-    """The words of a text in a script without spaces."""
+    """Words of a text in a script without spaces."""
     return [word for piece in segmented(text).split() for word in _SEVERAL.findall(piece)]
 
 
@@ -53,7 +52,7 @@ def is_other(text: str) -> bool:
 
 def segmenter() -> str:
     """Segmenter used by `segmented`, with its version."""
-    # Imported late: only texts of these scripts need it.
+    # Imported here because only texts in these scripts need it.
     from icu4py import icu_version
 
     return f"ICU {icu_version}"
@@ -61,8 +60,9 @@ def segmenter() -> str:
 
 @cache
 def marks() -> str:
-    """The combining marks of living scripts, for a set of characters in a regular expression."""
-    # Marks beyond 16 bits would make it many times slower; the last ones select a glyph variant.
+    """Combining marks of living scripts, for a character set of a regular expression."""
+    # Marks beyond 16 bits would make the expression many times slower; the last marks select a
+    # glyph variant.
     letters = map(chr, (*range(0x300, 0xFE00), *range(0xFE10, 0x10000)))
     return "".join(letter for letter in letters if unicodedata.category(letter)[0] == "M")
 

@@ -1,6 +1,6 @@
-"""TREC topics: the texts of queries as TREC distributes them, in XML or in its older markup. Both
-are read by Python's HTML parser, which recovers where an XML parser would stop: the older markup
-does not close fields, authors write a bare `<` or `&`, and external entities are not expanded."""
+"""TREC topics: the texts of queries as TREC distributes them, in XML or its older markup. Both are
+read by Python's HTML parser, which recovers where an XML parser would stop: the older markup does
+not close fields, and authors write a bare `<` or `&`. External entities are not expanded."""
 
 import html
 import re
@@ -16,7 +16,7 @@ from compute.datasets.records import Query
 _TOPICS = {"topic", "top"}
 _NUMBERS = {"num", "number", "identifier", "id", "qid"}
 _FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
-"""They end the previous field, closed or not."""
+"""Tags that end the previous field, closed or not."""
 _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
 """Markup that acts as a space; other tags may occur within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
@@ -29,7 +29,7 @@ _BARE = re.compile(
     r"|&(?!(?:[a-z][a-z0-9]*|#[0-9]+|#x[0-9a-f]+);)",
     re.IGNORECASE,
 )
-"""A `<` that does not begin a tag, and an `&` that does not begin an entity, as in an address."""
+"""A `<` that begins no tag, or an `&` that begins no entity, as in an address."""
 
 
 def is_topics(content: bytes) -> bool:
@@ -38,10 +38,10 @@ def is_topics(content: bytes) -> bool:
 
 
 def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
-    """Line and query of each topic: its query, else its title, else the text of the topic itself.
-    Tags within them are removed; `left_out` counts them, as `<i>`, and the topics' other fields.
-    Raises WrongInput with file and line for a topic without a number or text, for a file without
-    topics, and for a file that is not in its declared encoding (default: UTF-8)."""
+    """Line and query of each topic: its query, or else its title, or else its own text. Tags within
+    these are removed; `left_out` counts them (such as `<i>`) and the topics' other fields. Raises
+    WrongInput with file and line for a topic without a number or text, for a file without topics,
+    and for a file that is not in its declared encoding (default: UTF-8)."""
     text = _MARKED.sub(_unmarked, _decoded(content, file))
     parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
     parser.feed(_BARE.sub(lambda found: html.escape(found[0]), text))
@@ -51,7 +51,7 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
     for line, fields in parser.found:
         number = _first(fields, _NUMBERS)[0]
         if not number:
-            raise WrongInput(f"{file} line {line}: a topic without a number: add its <num>")
+            raise WrongInput(f"{file} line {line}: a topic has no number: add its <num>")
         words, taken = _words(fields)
         if not words:
             raise WrongInput(f"{file} line {line}: topic {shown(number)} has no title: add it")
@@ -60,7 +60,7 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
 
 
 class _Parser(HTMLParser):
-    """Finds the topics: the line of each, and its fields as tag and text; text directly in the
+    """Parser of topics: the line of each, and its fields as tag and text; text directly in the
     topic has no tag."""
 
     def __init__(self, closed: set[str], left_out: Counter[str]) -> None:
@@ -74,7 +74,7 @@ class _Parser(HTMLParser):
         """Allow tags within titles, unlike HTML."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a topic or a field; a tag within a field is left out."""
+        """Begin a topic or a field; tags within a field are left out."""
         field = self._fields[-1][0] if self._fields else ""
         if tag in _TOPICS:
             numbers = [("num", value or "") for name, value in attrs if name in _NUMBERS]
@@ -122,7 +122,7 @@ def _decoded(content: bytes, file: str) -> str:
 
 
 def _unmarked(found: re.Match[str]) -> str:
-    """The text of CDATA like any other text, and only the line breaks of a comment."""
+    """The text of CDATA, like any other text, and only the line breaks of a comment."""
     return "\n" * found[0].count("\n") if found[1] is None else html.escape(found[1], quote=False)
 
 
@@ -132,7 +132,7 @@ def _base(tag: str) -> str:
 
 
 def _words(fields: list[tuple[str, str]]) -> tuple[str, set[int]]:
-    """The text of a topic, and the positions of its fields."""
+    """The text of a topic, with the positions of its fields."""
     for name in ("query", "title"):
         words, place = _first(fields, {name})
         if words:
@@ -150,7 +150,7 @@ def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, int]:
 
 
 def _others(fields: list[tuple[str, str]], number: str, taken: set[int]) -> Iterator[str]:
-    """The names of the unused fields, and of the tags within the text of a topic."""
+    """Names of the unused fields, and of the tags within the text of a topic."""
     for place, (tag, text) in enumerate(fields):
         if place in taken:
             yield from [f"<{tag}>"] * bool(tag and _base(tag) not in _FIELDS)

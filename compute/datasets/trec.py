@@ -1,4 +1,4 @@
-"""TREC's text files: lines of space-separated columns, plain, gzip or zstd, into Arrow tables.
+"""TREC's text files: lines of space-separated columns, plain, gzip or zstd, read into Arrow tables.
 Files are read in blocks. Cleaning and parsing a whole block is cheap; only a block that does not
 parse is halved until the faulty line is found."""
 
@@ -29,7 +29,7 @@ _HEAD = 1024**2
 _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
-"""Number of lines that are checked one by one; more are parsed together."""
+"""Number of lines that are checked one by one; more lines are parsed together."""
 _WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
 XML, JSON, CSV = "XML", "JSON", "columns between commas"
 _FOREIGN = {
@@ -52,7 +52,7 @@ class Layout:
     what: str
     columns: tuple[tuple[str, pa.DataType | None], ...]
     between: str = " "
-    """Column separator: spaces, or one tab or comma, so that an id may contain a space."""
+    """Column separator: spaces, or a single tab or comma, so that an id may contain a space."""
     quotes: bool = False
     """True if a cell may be quoted."""
 
@@ -62,7 +62,7 @@ class Layout:
         return self.between == " "
 
     def cells(self, line: bytes) -> list[bytes]:
-        """The columns of one line."""
+        """Columns of a line."""
         if self.blanks:
             return line.split()
         if not self.quotes:
@@ -91,7 +91,7 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
             if what := next(filter(None, map(foreign, lines(path)[:1])), ""):
                 raise WrongInput(f"{path} contains {what}, write lines of {layout} instead")
             line, (_, fault) = _complaint(block, layout)
-            raise WrongInput(f"{path}, line {number + line}: {fault}, fix the line")
+            raise WrongInput(f"{path}, line {number + line}: {fault}; fix the line")
         tables.append(table)
         number += _n_ends(block)
     table = pa.concat_tables(tables)
@@ -105,20 +105,20 @@ class Survey:
     """Readable content of a file."""
 
     table: pa.Table
-    """The rows that `read_columns` would read, each with `line`, its number in the file."""
+    """Rows that `read_columns` would read, each with `line`, its number in the file."""
     n_lines: int
     """Total number of lines, including blank lines and comments."""
     n_windows: int
     """Number of lines with Windows line ends."""
     has_mark: bool
-    """True if it begins with a byte order mark."""
+    """True if the file begins with a byte order mark."""
 
 
 def refusing(path: Path) -> Problem:
     """Handler that raises WrongInput for the first faulty line of a file."""
 
     def refuse(line: int, _: str, fault: str) -> None:
-        raise WrongInput(f"{path}, line {line}: {fault}, fix the line")
+        raise WrongInput(f"{path}, line {line}: {fault}; fix the line")
 
     return refuse
 
@@ -139,14 +139,13 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
 
 
 def lines(path: Path, limit: int | None = None) -> list[str]:
-    """The first `limit` lines of a file, as text."""
+    """The first `limit` lines of a file as text."""
     with compressed.opened(path) as file:
         return beginning(file)[:limit]
 
 
 def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
-    """The first lines of a file, as text; the last of many is dropped, since it may be
-    incomplete."""
+    """The first lines of a file as text, without the last of many, which may be incomplete."""
     head = file.read(_HEAD)
     ends = head.removeprefix(_MARK).split(b"\n")
     whole = ends[:-1] if len(head) == _HEAD and len(ends) > 1 else ends
@@ -154,10 +153,11 @@ def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
 
 
 def foreign(line: str) -> str:
-    """Format of a file by its first line, if it does not have columns separated by spaces or tabs:
-    JSON, XML, or comma-separated columns; empty if a number shows that it has such columns."""
+    """Format of a file according to its first line, if it has no columns separated by spaces or
+    tabs: JSON, XML, or comma-separated columns; empty if a number shows that it has such
+    columns."""
     if re.match(r"""\s*[\[{]\s*["\[{]""", line):
-        return JSON  # Also if it was truncated after a number.
+        return JSON  # This also holds for a line that was truncated after a number.
     columns = line.split()
     numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
     if any(map(reads_as_number, numbers)):
@@ -191,14 +191,16 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
         rest = more[end:] if end else rest + more
         if len(rest) > _LONGEST_LINE:
             where = f"{path}, line {skip + number}"
-            raise WrongInput(f"{where}: longer than {_LONGEST_LINE:,} bytes, is it the right file?")
+            raise WrongInput(
+                f"{where} is longer than {_LONGEST_LINE:,} bytes; is it the right file?"
+            )
     yield rest
 
 
 def _parallel(
     work: Callable[[bytes], pa.Table | None], blocks: Iterable[bytes]
 ) -> Iterator[tuple[bytes, pa.Table | None]]:
-    """Every block with the result of the work, in order; only a few are in memory at a time."""
+    """Each block with the result of the work, in order; only a few are in memory at a time."""
     threads = pa.cpu_count()
     with ThreadPoolExecutor(threads) as pool:
         begun: deque[tuple[bytes, Future[pa.Table | None]]] = deque()
@@ -212,7 +214,7 @@ def _parallel(
 
 
 def _table(block: bytes, layout: Layout) -> pa.Table | None:
-    """The rows of a block; None if a line is faulty. A well-formed block needs no cleaning."""
+    """Rows of a block; None if a line is faulty. A well-formed block needs no cleaning."""
     for read in (_as_it_stands, _after_tidying):
         with contextlib.suppress(pa.ArrowInvalid):
             return read(block, layout)
@@ -223,7 +225,7 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
     kinds = {name: kind for name, kind in layout.columns if kind is not None}
     if not block.strip():
         return pa.schema(list(kinds.items())).empty_table()
-    # No valid file contains a NUL, and a mark would be kept or lost depending on block boundaries.
+    # No valid file contains a NUL, and whether a mark is kept would depend on block boundaries.
     if b"\0" in block or _MARK in block:
         raise pa.ArrowInvalid("a NUL or a byte order mark")
     table = pa_csv.read_csv(
@@ -245,7 +247,7 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
 
 
 def _all_finite(values: np.ndarray) -> bool:
-    """Also in 32 bits, in which scores are compared: infinite values would tie."""
+    """The numbers, checked also in 32 bits, in which scores are compared: infinities would tie."""
     with np.errstate(over="ignore"):
         return bool(np.isfinite(values.astype(np.float32)).all())
 
@@ -253,7 +255,7 @@ def _all_finite(values: np.ndarray) -> bool:
 def _surveyed(
     block: bytes, table: pa.Table | None, layout: Layout, number: int, problem: Problem
 ) -> Iterator[pa.Table]:
-    """The parsed part of a block that begins at that line number; other lines are reported."""
+    """The parsed part of a block that begins at this line number; other lines are reported."""
     if table is None:
         yield from _rescued(block, layout, number, problem)
         return
@@ -278,7 +280,7 @@ def _numbered(table: pa.Table, lines: np.ndarray) -> pa.Table:
 
 
 def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
-    """The same for a block with a faulty line: it is halved until only a few lines are left."""
+    """The same for a block with a faulty line, which is halved until only a few lines are left."""
     lines = block.split(b"\n")
     if len(lines) > _FEW:
         for some in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
@@ -296,7 +298,7 @@ def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Ite
 
 
 def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
-    """The rows of a block that cleaning would not change. Raises ArrowInvalid for other blocks. A
+    """Rows of a block that cleaning would not change. Raises ArrowInvalid for other blocks: a
     comment, or a space around a line, adds a column or an empty value."""
     untidy = [b"\r", b"\t", b"\v", b"\f", b"  "] if layout.blanks else [b"\r"]
     if any(found in block for found in untidy):
@@ -338,7 +340,7 @@ def _tidied(block: bytes, layout: Layout) -> bytes:
 
 
 def _unless_comment(line: bytes, layout: Layout) -> bytes:
-    """A line that begins with `#` if it contains data, otherwise nothing."""
+    """A line that begins with `#`, if it contains data; otherwise nothing."""
     values = layout.cells(line.rstrip(b"\r\n"))
     if len(values) != len(layout.columns):
         return b""
@@ -348,8 +350,8 @@ def _unless_comment(line: bytes, layout: Layout) -> bytes:
 
 
 def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
-    """The first line of the block that does not parse, from 0, with the kind and text of its
-    fault."""
+    """Index (from 0) of the first line of the block that does not parse, with the kind and text of
+    its fault."""
     lines = block.split(b"\n")
     low, high = 0, len(lines)
     while high - low > 1:  # the faulty line is in lines[low:high]
@@ -365,7 +367,7 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
 def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
     """The kind of fault and the fault."""
     if any(b"\0" in value for value in values):
-        return "NUL character", "a NUL character in it"
+        return "NUL character", "it contains a NUL character"
     if any(_MARK in value for value in values):
         return "byte order mark within", "a byte order mark in the middle of the file"
     if len(values) != len(layout.columns):

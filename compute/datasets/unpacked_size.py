@@ -1,4 +1,4 @@
-"""Check of the free memory and disk space before a compressed file is read."""
+"""Check of free memory and disk space before a compressed file is read."""
 
 import contextlib
 import shutil
@@ -19,10 +19,10 @@ TAKES = 8
 
 def require(path: Path, home: Path) -> None:
     """Raise Unavailable, with the sizes, if a compressed file decompresses to more than the free
-    space. Its content is written as parts into the home folder; a run, qrels or texts are held in
-    memory before that, an archive is not. Raises WrongInput for a file that is damaged or has an
-    absurd compression ratio. Plain files and folders pass, and so does a compressed file that fits
-    at any ratio, without being read."""
+    space. Content is written as parts to the home folder; before that, a run, qrels or texts are
+    held in memory, but an archive is not. Raises WrongInput for a file that is damaged or has an
+    absurd compression ratio. Plain files, folders, and compressed files that fit at any ratio pass
+    without being read."""
     place = home / "parts" if (home / "parts").exists() else home
     disk, memory = free_disk(place), free_memory() // TAKES
     of_disk = f"on the disk of {place}, besides the {sized(RESERVE)} kept free"
@@ -54,7 +54,7 @@ def free_disk(place: Path) -> int:
 
 
 def free_memory() -> int:
-    """Bytes that are still available on this machine, and in the container if there is one."""
+    """Bytes of memory still available on this machine, and in the container if there is one."""
     limits = [psutil.virtual_memory().available]
     with contextlib.suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")

@@ -1,4 +1,4 @@
-"""Judgements with the texts of their queries, for corpora whose documents are not available."""
+"""Judgements with the texts of their queries, for corpora whose documents are unavailable."""
 
 import io
 from collections import Counter
@@ -25,7 +25,7 @@ class JudgedQueries(QrelsOnly):
         self._file = queries
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: every query of the file of texts, in its order.
+        """query_id, text: all queries in the file of texts, in order.
 
         Raises Missing or WrongInput with file and line, also for a judged query without a text.
         """
@@ -33,7 +33,7 @@ class JudgedQueries(QrelsOnly):
         if lacking := [query for query in judged if query not in self._texts]:
             of = f"{len(lacking):,} of {counted(len(judged), 'judged query')}"
             told = f"{self._file} lacks the texts of {of}, such as {shown(lacking[0])}"
-            raise WrongInput(f"{told}: add them")
+            raise WrongInput(f"{told}: add these texts")
         ids, texts = list(self._texts), list(self._texts.values())
         return DataFrame(
             {"query_id": pd.Series(ids, dtype="str"), "text": pd.Series(texts, dtype="str")}
@@ -53,7 +53,7 @@ class JudgedQueries(QrelsOnly):
         return super().identity() | {"queries": folder.stamp([self._file.name])}
 
     def left_out(self) -> dict[str, int]:
-        """The tags in the texts of topics, as `<i>`, and their unused fields."""
+        """Tags in the texts of topics, such as `<i>`, and their unused fields."""
         return dict(self._read[1])
 
     @property
@@ -66,8 +66,8 @@ class JudgedQueries(QrelsOnly):
 
 
 def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
-    """The texts of queries by id, and the ignored fields. Raises Missing or WrongInput with file
-    and line, also for a query that occurs twice."""
+    """Texts of queries by id, and the ignored fields. Raises Missing or WrongInput with file and
+    line, also for a query that occurs twice."""
     content = compressed.content(path)
     texts: dict[str, str] = {}
     left_out: Counter[str] = Counter()

@@ -1,8 +1,8 @@
 """Ways to rank systems by their values on several datasets. In a mean, datasets with large
-differences decide; ranks and wins give all datasets equal weight, however small their differences.
-If the ways agree, the order does not depend on the choice. Values come as a complete matrix of
-datasets x systems. Ranks and wins of a system depend on the other systems included; means and
-medians do not. A geometric mean is 0 if one value is."""
+differences dominate; ranks and wins weight all datasets equally, however small their differences.
+If all ways agree, the ranking does not depend on the choice. Values are a complete matrix of
+datasets x systems. Ranks and wins depend on the other systems included; means and medians do not. A
+geometric mean is 0 if one value is."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -21,7 +21,7 @@ _SMALLEST = 1e-12
 
 
 class Way(NamedTuple):
-    """One way to aggregate."""
+    """A way to aggregate."""
 
     of: Callable[[Values, Values], Values]
     """(B, S) numbers, higher is better, from (D, S) values, also with higher better, and (B, D)
@@ -29,7 +29,7 @@ class Way(NamedTuple):
     on_others: bool = False
     """True if a system's value depends on the other systems."""
     of_size: bool = False
-    """True if it needs values that are at least 0 and of which higher is better."""
+    """True if it needs non-negative values of which higher is better."""
 
 
 def _mean(values: Values, weights: Values) -> Values:
@@ -37,7 +37,7 @@ def _mean(values: Values, weights: Values) -> Values:
 
 
 def _median(values: Values, weights: Values) -> Values:
-    """The weighted median; between two middle values, their mean."""
+    """Weighted median; the mean of two middle values."""
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, 0)
     # (B, D, S): total weight of the lowest values.
@@ -54,7 +54,7 @@ def _geometric(values: Values, weights: Values) -> Values:
 
 
 def _of_best(values: Values, weights: Values) -> Values:
-    """The mean of values divided by the best value on their dataset; if that is 0, all count 1."""
+    """Mean of values divided by the best value on their dataset; if that is 0, each counts 1."""
     best = values.max(axis=1, keepdims=True)
     return weights @ np.divide(values, best, out=np.ones_like(values), where=best > 0)
 
@@ -71,14 +71,13 @@ WAYS: dict[str, Way] = {
     "share of the best": Way(_of_best, on_others=True, of_size=True),
     "ranks and wins": Way(_mean_rank, on_others=True),
 }
-"""The last is the mean rank. Borda's count and Bradley and Terry's strengths put systems in the
-same order where each has a value on each dataset: all three depend only on the number of others
-that a system beats, ties counted half (for strengths see Davidson 1970, section 3)."""
+"""The last is the mean rank. If each system has a value on each dataset, Borda's count and Bradley
+and Terry's strengths give the same order: all three depend only on the number of systems that a
+system beats, with ties counted half (for strengths see Davidson 1970, section 3)."""
 
 
 def mean_ranks(values: Values) -> Values:
-    """(D, S) The rank of each value on its dataset, 1 for the largest; ties share their mean
-    rank."""
+    """(D, S) Rank of each value on its dataset, 1 for the largest; ties share their mean rank."""
     of = np.array([levels(row) for row in values])
     above = (of[:, None, :] > of[:, :, None]).sum(axis=2)
     equal = (of[:, None, :] == of[:, :, None]).sum(axis=2)
@@ -86,7 +85,7 @@ def mean_ranks(values: Values) -> Values:
 
 
 def counts(values: Values) -> tuple[Values, Values]:
-    """(S, S) each: the number of datasets on which one beats the other, and on which they tie."""
+    """(S, S) each: number of datasets on which a system beats another, and on which they tie."""
     of = np.array([levels(row) for row in values])
     wins = (of[:, :, None] > of[:, None, :]).sum(axis=0).astype(float)
     ties = (of[:, :, None] == of[:, None, :]).sum(axis=0).astype(float)
@@ -108,8 +107,8 @@ def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
 
 def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str, Values]:
     """(S,) numbers of the systems by each way, higher is better. `values`: (D, S), all present;
-    `tasks`: the task of each dataset. If lower is better (`sign` -1), ways that need values from 0
-    up are left out; so is the mean of the tasks' means if it adds nothing."""
+    `tasks`: the task of each dataset. If lower is better (`sign` -1), ways that need non-negative
+    values are left out, as is the mean of the tasks' means if it adds nothing."""
     weights = np.full((1, len(values)), 1 / len(values))
     return {name: of[0] for name, of in _by_way(values, tasks, sign, weights).items()}
 
@@ -117,7 +116,8 @@ def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str,
 def rank_intervals(
     values: Values, tasks: Sequence[str], sign: int = 1, draws: int = DRAWS, seed: int = 0
 ) -> dict[str, tuple[Numbers, Numbers]]:
-    """(S,) The 2.5 and 97.5 percentiles of each system's rank by each way, datasets resampled.
+    """(S,) The 2.5th and 97.5th percentiles of each system's rank by each way, over resampled
+    datasets.
 
     It shows how much ranks depend on the choice of datasets and is not a test. A task that is not
     drawn has no weight in the mean by task.
@@ -139,7 +139,7 @@ def _by_way(values: Values, tasks: Sequence[str], sign: int, weights: Values) ->
 
 
 def _by_task(tasks: Sequence[str], weights: Values) -> Values:
-    """(B, D) Weights that give equal weight to all tasks that are drawn."""
+    """(B, D) Weights that weight all drawn tasks equally."""
     names = list(dict.fromkeys(tasks))
     of = np.array([[task == name for name in names] for task in tasks], dtype=float)
     sums = weights @ of

@@ -1,4 +1,4 @@
-"""Comparison of all systems with a baseline by the randomisation test of `significance`."""
+"""Comparison of all systems with a baseline, by the randomisation test of `significance`."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ from compute.evaluate.significance import PERMUTATIONS, SEED, Values, least
 from compute.evaluate.tolerance import equal
 
 NORMAL = 100
-"""Effective number of differences from which the normal distribution replaces the sums under all
-sign patterns. At p = .0006, which .05 is over 80 systems, its tail is 9% too large; the p of 10,000
-drawn patterns has a standard error of 40%."""
+"""Effective number of differences from which the normal distribution replaces sums under random
+signs. At p = .0006, which is .05 over 80 systems, its tail is 9% too large; the p of 10,000 drawn
+patterns has a standard error of 40%."""
 
 
 def against(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:
@@ -33,17 +33,17 @@ def against(parts: Sequence[Values], base: int, families: Codes | None = None) -
 
 
 def differences(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:
-    """`against` without its test."""
+    """`against` without the test."""
     return _weighed(parts, base, families)[0]
 
 
 def _weighed(
     parts: Sequence[Values], base: int, families: Codes | None
 ) -> tuple[DataFrame, Values]:
-    """`differences`, and each query's, or family's, share of a system's difference."""
+    """`differences`, and the share of each query (or family) in a system's difference."""
     gaps = [_gaps(part, base) for part in parts]
     sizes = np.array([np.count_nonzero(~np.isnan(gap), axis=1) for gap in gaps])
-    # By part and system: 1 / (parts with common queries x queries of this one).
+    # By part and system: 1 / (parts with common queries x queries of this part).
     weights = 1 / np.maximum(sizes * np.count_nonzero(sizes, axis=0), 1)
     weighted = [np.nan_to_num(gap) * own[:, None] for gap, own in zip(gaps, weights, strict=True)]
     shares = np.concatenate(weighted, axis=1)
@@ -63,7 +63,7 @@ def _weighed(
 
 def holm(p: Values) -> Values:
     """p-values corrected by Holm's method, as in statsmodels, but without the tenth of a second
-    that statsmodels spends on freeing memory."""
+    that statsmodels needs to free memory."""
     order = np.argsort(p, kind="stable")
     found = np.empty_like(p)
     found[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -76,7 +76,7 @@ def _gaps(part: Values, base: int) -> Values:
 
 
 def _p(shares: Values) -> Values:
-    """p by row; the sum of a row is the mean difference, and each share gets a random sign."""
+    """p by row; a row's sum is the mean difference, and each share gets a random sign."""
     squares = shares * shares
     square, fourth = squares.sum(axis=1), np.einsum("ij,ij->i", squares, squares)
     some = square > 0

@@ -1,15 +1,16 @@
 """Families of queries: means whose queries are not independent.
 
-Queries of one conversation, template or author are alike, so their values say less than as many
-others would. The estimand stays the mean over queries, each query once; what is independent are the
-families, whose sums are flipped, drawn and squared in place of the queries' values.
+Queries of one conversation, template or author are alike, so their values carry less information
+than as many independent ones. The estimand is still the mean over queries, each counted once; but
+only families are independent, so their sums are flipped, resampled and squared instead of the
+queries' values.
 
 **Intervals.** The standard error is the cluster-robust CR2 of least squares on a constant (Bell and
 McCaffrey 2002, Survey Methodology 28, 169-181): the squared sums of a family's deviations, each
 divided by 1 minus the family's share of all weights. The interval is Student's with Satterthwaite's
 degrees of freedom, found as if queries were independent (Bell and McCaffrey 2002; Pustejovsky and
-Tipton 2018, Journal of Business & Economic Statistics 36, 672-683). With families of one query
-both are those of independent queries. `tests.benchmarks.simulations.families` has what they hold.
+Tipton 2018, Journal of Business & Economic Statistics 36, 672-683). With families of one query both
+are those of independent queries. `tests.benchmarks.simulations.families` measures their coverage.
 """
 
 import numpy as np
@@ -23,11 +24,11 @@ Codes = NDArray[np.int64]
 """The family of each query, numbered from 0 without gaps."""
 
 FEWEST = 4
-"""Families from which on there is an interval."""
+"""Fewest families for an interval."""
 
 
 def sums(values: Values, families: Codes) -> Values:
-    """(..., G) of (..., n): the sum over each family."""
+    """(..., G) from (..., n): the sum over each family."""
     order = np.argsort(families, kind="stable")
     starts = np.searchsorted(families[order], np.arange(families.max() + 1))
     return np.add.reduceat(values[..., order], starts, axis=-1)
@@ -40,8 +41,9 @@ def collapsed(values: Values, weights: Values, families: Codes) -> tuple[Values,
 
 
 def freedom(shares: ArrayLike) -> Values:
-    """Satterthwaite's degrees of freedom of CR2, by the families' shares of all weights (..., G):
-    G - 1 of equal families; absent for fewer than FEWEST."""
+    """Satterthwaite's degrees of freedom of CR2, by the families' shares of all weights (..., G): G
+    - 1 for equal families; absent for fewer than FEWEST.
+    """
     of = np.asarray(shares, np.float64)
     square, few = of**2, (of > 0).sum(axis=-1) < FEWEST
     far = np.divide(square, 1 - of, out=np.zeros_like(of), where=of < 1)
@@ -57,15 +59,15 @@ def error(deviations: Values, shares: Values) -> Values:
 
 
 def of_mean(values: ArrayLike, families: Codes) -> tuple[float, float]:
-    """The standard error and the degrees of freedom of the mean of (n,) values."""
+    """Standard error and degrees of freedom of the mean of (n,) values."""
     of, own = np.asarray(values, np.float64), np.unique(families, return_inverse=True)[1]
     shares = np.bincount(own) / len(of)
     return float(error(sums((of - of.mean()) / len(of), own), shares)), float(freedom(shares))
 
 
 def design_effect(by_family: Series, alone: Series) -> Series:
-    """The variance of a mean by family over that of as many independent queries, from standard
-    errors; absent without a spread."""
+    """Variance of a mean by family over that of as many independent queries, from standard errors;
+    absent without a spread."""
     return (by_family / alone.where(alone > 0)) ** 2
 
 

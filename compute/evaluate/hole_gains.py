@@ -18,33 +18,33 @@ from numpy.typing import NDArray
 from compute.evaluate.top_lists import HOLE, Codes, Flags, Numbers, Values
 
 Ends = tuple[Values, Values]
-"""(m + 1, N) each: least and largest gain of 0 to m relevant unjudged documents in N sums; nan
-if there are fewer of them."""
+"""(m + 1, N) each: least and largest gain of 0 to m relevant unjudged documents in N sums; nan if
+there are fewer."""
 Ranks = NDArray[np.signedinteger[Any]]
 Discount = Callable[[int], Values]
 """(k,) Value of a gain of 1 at each rank."""
 
 
 class Sides(NamedTuple):
-    """The lists of two systems for N queries, by rank first."""
+    """Lists of two systems for N queries, by rank first."""
 
     one: Codes
     """(k, N) Gains as in `Lists`."""
     other: Codes
     place: Ranks
-    """(k, N) The rank, from 1, of the one's document in the other list; 0 for none."""
+    """(k, N) Rank, from 1, of one list's document in the other list; 0 if absent."""
     shared: Flags
-    """(k, N) Whether the one has the other's document."""
+    """(k, N) Whether one list contains the other's document."""
 
     @property
     def n_holes(self) -> Numbers:
-        """(N,) Unjudged documents of both lists together, each once."""
+        """(N,) Number of distinct unjudged documents in both lists."""
         own = (self.other == HOLE) & ~self.shared
         return (self.one == HOLE).sum(axis=0) + own.sum(axis=0)
 
 
 class Gain(ABC):
-    """A measure, as a sum of gains over the value of the ideal order."""
+    """A measure as a sum of gains over the value of the ideal order."""
 
     graded: bool = False
     exact_pairs = True
@@ -52,7 +52,7 @@ class Gain(ABC):
 
     @abstractmethod
     def found(self, gains: Codes) -> Values:
-        """(...,) The sums of lists (..., k) with holes not relevant."""
+        """(...,) Sums of lists (..., k) in which holes are not relevant."""
 
     @abstractmethod
     def ends(self, gains: Codes) -> Ends:
@@ -73,12 +73,13 @@ class Gain(ABC):
     @abstractmethod
     def enough(self, k: int) -> int | None:
         """The number of relevant documents beyond which an ideal order gains nothing; None for no
-        limit. 0 if the divisor is constant: documents outside the lists then change nothing."""
+        limit; 0 if the divisor is constant, since documents outside the lists then change
+        nothing."""
 
 
 @dataclass(frozen=True)
 class Sum(Gain):
-    """Discounted gains, over the best order's (`ideal`), or over the relevant documents."""
+    """Discounted gains over those of the best order (`ideal`), or over the relevant documents."""
 
     discount: Discount
     graded: bool = False  # pyrefly: ignore
@@ -110,7 +111,7 @@ class Sum(Gain):
 
 
 class Share(Sum):
-    """Relevant documents over the ranks."""
+    """Relevant documents over ranks."""
 
     def _by_number(self, weights: Values) -> Ends:
         # With a constant divisor, their number does not matter.
@@ -127,8 +128,8 @@ class Share(Sum):
 
 @dataclass(frozen=True)
 class First(Gain):
-    """Value of the first relevant document at its rank. One relevant unjudged document is decisive:
-    one of two systems can gain by it, and further ones only help the other."""
+    """Value of the first relevant document at its rank. A single relevant unjudged document is
+    decisive: one of two systems can gain by it, and further ones only help the other."""
 
     worth: Discount
 
@@ -163,7 +164,7 @@ class First(Gain):
 
 
 class Precisions(Gain):
-    """The precision at each relevant document, over the relevant documents.
+    """Precision at each relevant document, over the relevant documents.
 
     A sum over pairs of relevant documents of 1 over the lower one's rank: a given number of
     relevant holes adds most at the top ranks, and least at the bottom ones.
@@ -187,11 +188,11 @@ class Precisions(Gain):
         return _placed(least, backward, hole), _placed(most, number, hole)
 
     def lead(self, sides: Sides) -> Ends:
-        """Contains the attainable values: the smaller of two bounds, for each number of relevant
-        unjudged documents. `_by_sides`: the holes of the one at their best and those of the other
-        at their worst, with as many shared holes as possible; exact if no hole is shared.
-        `_by_pairs`: the joint gain of two holes, halved between them; exact if both lists are the
-        same."""
+        """Bounds that contain the attainable values: the tighter of two, for each number of
+        relevant unjudged documents. `_by_sides`: one system's holes at their best and the other's
+        at their worst, with as many shared holes as possible; exact without shared holes.
+        `_by_pairs`: the joint gain of two holes, halved between them; exact if both lists are
+        equal."""
         turned = Sides(sides.other, sides.one, *_turned(sides))
         found = [np.fmin(self._by_sides(of), self._by_pairs(of)) for of in (turned, sides)]
         return -found[0], found[1]
@@ -206,7 +207,7 @@ class Precisions(Gain):
         for i in range(k + 1):
             both = np.maximum(i - alone, 0)
             for j in range(k + 1):
-                # j of the other's own holes: with `both`, the other has j + both relevant holes.
+                # j of the other's own holes; with `both`, the other has j + both relevant holes.
                 lead = most[i] - least[np.minimum(j + both, k), rows]
                 np.fmax(bound[i + j], np.where(j <= own, lead, np.nan), out=bound[i + j])
         return bound
@@ -230,7 +231,7 @@ class Precisions(Gain):
         return _running(-np.sort(-np.where(held, weights, np.nan), axis=0))
 
     def _alone(self, gains: Codes) -> Values:
-        """(k, N) Gain of a relevant document at each rank from the judged ones of (k, N)."""
+        """(k, N) Gain of a relevant document at each rank, from the judged documents of (k, N)."""
         relevant = gains > 0
         above = np.cumsum(relevant, axis=0) - relevant
         each = relevant / _down(relevant)
@@ -250,16 +251,16 @@ def _down(rows: Flags) -> Values:
 
 
 def _running(weights: Values) -> Values:
-    """The sums of the first 0 to m weights (m, N)."""
+    """Sums of the first 0 to m weights (m, N)."""
     found = np.zeros((len(weights) + 1, weights.shape[1]))
-    # Row by row: np.cumsum along the columns takes five times as long.
+    # Row by row, since np.cumsum along the columns takes five times as long.
     for row, weight in enumerate(weights):
         np.add(found[row], weight, out=found[row + 1])
     return found
 
 
 def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
-    """(k + 1, N) The sums at the holes, each at its number; 0 at 0."""
+    """(k + 1, N) Sums at the holes, each at its number; 0 at 0."""
     found = np.full((len(sums) + 1, sums.shape[1]), np.nan)
     found[0] = 0
     _, column = np.nonzero(hole)
@@ -268,7 +269,7 @@ def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
 
 
 def _of_both(sides: Sides, discount: Values) -> Values:
-    """(2k, N) Gain of each hole for the one, or its loss if only the other has it."""
+    """(2k, N) Gain of each hole for one system, or its loss if only the other retrieved it."""
     one = np.where(sides.one == HOLE, discount[:, None], np.nan)
     held = (sides.other == HOLE) & ~sides.shared
     return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])

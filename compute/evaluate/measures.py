@@ -1,6 +1,6 @@
-"""Measures by their ir_measures names; a run and judgements give scores per query. A measure is one
-string, `nDCG@10`: a name of `FORMULAS` and its cut-off; `AP`, without one, uses the depth of the
-stored run. pytrec_eval is the oracle for every measure of trec_eval."""
+"""Measures by their ir_measures names; a run and judgements give scores per query. A measure is a
+string such as `nDCG@10`: a name in `FORMULAS` and a cut-off. `AP` without a cut-off uses the depth
+of the stored run. pytrec_eval is the oracle for every measure of trec_eval."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +44,7 @@ MEASURES = (
 
 _RUN = parquet_files.schema("query_id:large_string doc_id:large_string rank:int64")
 WHOLE = 2**31
-"""The cut-off of a measure without one: deeper than every stored list."""
+"""Cut-off of a measure without one, deeper than every stored list."""
 
 
 _RETRIEVED = """
@@ -68,33 +68,33 @@ where rank <= $shallow and doc_id in (select doc_id from judgements)
 
 @dataclass(frozen=True)
 class Formula:
-    """A row of the table of measures."""
+    """A row in the table of measures."""
 
     name: str
     values: Callable[..., Values]
-    """Function of a scored run and the cut-off; also of p if the measure has it."""
+    """Function of a scored run and the cut-off, and of p if the measure has it."""
     label: str
-    """Name on pages; `{k}` is the cut."""
+    """Name on pages; `{k}` is the cut-off."""
     cut: bool = True
-    """Its measures are written with a cut-off, `nDCG@10`."""
+    """True if its measures are written with a cut-off, `nDCG@10`."""
     whole: bool = False
-    """They may be written without a cut-off, `AP`: then they use the stored depth."""
+    """True if they may be written without a cut-off, `AP`, and then use the stored depth."""
     takes: tuple[str, ...] = ("rel",)
-    """The parameters of its measures: p, a persistence, is required, `RBP(p=0.8)@10`; optional are
-    rel, the minimum relevance that counts, `AP(rel=2)@100`, which makes gains binary, and dcg,
-    exponential gain."""
+    """Parameters of its measures: p, a persistence, is required, `RBP(p=0.8)@10`; optional are rel,
+    the lowest relevant grade, `AP(rel=2)@100`, which makes gains binary, and dcg, exponential
+    gain."""
     answered_only: bool = False
-    """A query without hits has no value instead of 0."""
+    """True if a query without hits has no value instead of 0."""
     diverse: bool = False
-    """It counts subtopics: only datasets with judgements by subtopic have it."""
+    """True if it counts subtopics; only datasets with judgements by subtopic have it."""
     across: bool = False
-    """It counts documents judged for any query, so judgements of other queries affect it."""
+    """True if it counts documents judged for any query, so other queries' judgements matter."""
     better: int = 1
-    """1 if a higher value is better, -1 if a lower one is."""
+    """1 if higher is better, -1 if lower is better."""
     terms: Terms | None = None
-    """Contribution of each rank, if the value is a sum over ranks; used to break a score down."""
+    """Contribution of each rank if the value is a sum over ranks; used to break down a score."""
     gain: Gain | None = None
-    """Gain of relevant unjudged documents, if known: it yields the possible ranges."""
+    """Gain of relevant unjudged documents, if known; it gives the possible ranges."""
 
     @property
     def graded(self) -> bool:
@@ -198,11 +198,11 @@ FORMULAS = {formula.name: formula for formula in _TABLE}
 
 @dataclass(frozen=True)
 class Measure:
-    """A formula, its cut-off and its parameters; `str` returns the measure's name."""
+    """A formula with its cut-off and parameters; `str` returns the measure's name."""
 
     formula: Formula
     k: int | None
-    """None: the stored depth."""
+    """Cut-off; None: the stored depth."""
     p: float | None = None
     rel: int | None = None
     dcg: str | None = None
@@ -299,14 +299,15 @@ def _parsed(measure: str) -> Measure | None:
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
     found = Measure(formula, k, float(match["p"]) if match["p"] else None, rel, match["dcg"])
     given = {name for name in ("p", "rel", "dcg") if match[name]}
-    # One name per measure: rel=1 changes only measures with graded gain, and no measure takes both.
+    # Each measure has one name: rel=1 changes only measures with graded gain, and no measure has
+    # both parameters.
     known = given <= {*formula.takes} and ("p" in given) == ("p" in formula.takes)
     once = (rel != 1 or formula.graded) and not given >= {"rel", "dcg"}
     return found if known and once and str(found) == measure else None
 
 
 def _meant(measure: str) -> str:
-    """Hint with the name used here for a measure that has another name or spelling elsewhere."""
+    """Hint with the name used here, for a measure with another name or spelling elsewhere."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:
@@ -330,8 +331,8 @@ def known() -> str:
 
 
 def better(measure: str) -> int:
-    """1 if a higher value of the measure is better, -1 if a lower one is. Only this determines best
-    values, wins and the Pareto front. Raises WrongInput for an unknown one."""
+    """1 if a higher value of the measure is better, -1 if a lower one is. Best values, wins and the
+    Pareto front depend only on this. Raises WrongInput for an unknown measure."""
     return parse(measure).formula.better
 
 
@@ -418,7 +419,7 @@ def _held(
 
 
 def _looked_at(run: Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int) -> pa.Table:
-    """The hits that a measure needs: mostly few, the judged documents and those near the top."""
+    """Hits that a measure needs: usually few, the judged documents and those near the top."""
     judged = pc.SetLookupOptions(pa.array(judgements["doc_id"].unique(), pa.large_string()))
     found = [_RUN.empty_table()]
     for batch in run:

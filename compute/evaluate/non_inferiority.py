@@ -1,4 +1,4 @@
-"""Is a candidate no worse than a baseline but for a margin, on every one of some groups of queries?
+"""Is a candidate at most a margin worse than a baseline, on each of several groups of queries?
 
 A group is a dataset, or any of its queries under a name. Differences are the candidate's value less
 the baseline's, the other way round where a lower value is better: below 0 the candidate is worse.
@@ -47,8 +47,8 @@ ENDS = ("least", "most")
 COLUMNS = ("part", *MEANS, *ENDS, *HOLES)
 """Columns of a group, a row for each query: the part of the dataset, both values (absent if a
 measure has none), the least and the largest difference in the joint possible range (absent if
-unknown), and the unjudged share of both lists (absent for an empty one). Besides, where families
-are declared, `family`: that of the query, by part."""
+unknown), and the unjudged share of both lists (absent for an empty one). If families are declared,
+also `family`: the query's family, by part."""
 
 
 def decide(
@@ -105,7 +105,7 @@ _OF_FAMILIES = ("families", "design_effect")
 
 
 def overall(verdicts: Sequence[str]) -> str:
-    """WORSE where one group is, else NOT_COMPARABLE where one is; NOT_WORSE where all are."""
+    """WORSE if any group is, else NOT_COMPARABLE if any is; NOT_WORSE if all are."""
     for one in (WORSE, NOT_COMPARABLE):
         if one in verdicts:
             return one
@@ -113,7 +113,7 @@ def overall(verdicts: Sequence[str]) -> str:
 
 
 def tested(found: DataFrame, margin: float) -> DataFrame:
-    """Rows of `baseline.differences` with low, high, and p of being worse, each by itself.
+    """Rows of `baseline.differences` with low, high, and p of being worse, uncorrected.
 
     Absent for a single query, p 1. p is below half of LEVEL where `high` is below -margin.
     """
@@ -150,7 +150,7 @@ def _decided(frames: Sequence[DataFrame], gaps: Sequence[Series], margin: float)
 
 
 def _difference(gaps: Series, frame: DataFrame) -> DataFrame:
-    """One row of `baseline.differences`."""
+    """A row of `baseline.differences`."""
     parts = [own for _, own in gaps.groupby(frame["part"])]
     beside = [np.stack([np.zeros(len(own)), own]) for own in parts]
     codes = None

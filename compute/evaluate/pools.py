@@ -1,7 +1,7 @@
 """Pool analysis: unique contributions of systems to the pool, and gains by added judgements. A pool
-is the union of the loaded systems' top k. Judgements need not come from such a pool: the question
-is how a system would score if they did and it had not contributed (Zobel 1998; Buckley et al.
-2007). Pure functions on `holes.Lists`."""
+is the union of the loaded systems' top k. Judgements need not come from such a pool; the question
+is how a system would score if they did and the system had not contributed (Zobel 1998; Buckley et
+al. 2007). Pure functions on `holes.Lists`."""
 
 from dataclasses import replace
 
@@ -15,9 +15,9 @@ from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values
 
 
 def alone(lists: Lists, among: Flags | None = None) -> Flags:
-    """(S, Q, k) The ranks whose document no other system has in its top k for the query. `among`:
-    only these ranks, which must include a document for every system or for none (default: all
-    filled ranks)."""
+    """(S, Q, k) Ranks whose document no other system has in its top k for the query. `among`: only
+    these ranks, which must include a document for every system or for none (default: all filled
+    ranks)."""
     among = lists.filled if among is None else among
     size = int(lists.document.max(initial=-1)) + 1
     pair = (np.arange(lists.document.shape[1])[:, None] * size + lists.document)[among]
@@ -52,9 +52,9 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
 def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
     """Change of each system by added judgements, largest gain first. Both lists contain the same
     systems; `added` uses official and added judgements. system; n_added and n_added_relevant (pairs
-    of its top k judged only by these); n_added_alone (relevant ones that no other system has in its
-    top k); value and value_added, each over the queries with a judgement at that point. Raises
-    WrongInput like `bounds.measured`."""
+    of its top k judged only by these); n_added_alone (relevant documents that no other system has
+    in its top k); value and value_added, each over the queries then judged. Raises WrongInput like
+    `bounds.measured`."""
     (before, gain), (after, _) = measured(official, measure), measured(added, measure)
     fresh = after.beside(before)
     new = fresh.filled & ~fresh.holes
@@ -105,7 +105,7 @@ def place(means: Values, system: int) -> int:
 
 
 def _means(values: Values) -> Values:
-    """(S,) The means of values (S, Q) over the queries; 0 if there are none."""
+    """(S,) Means of values (S, Q) over the queries; 0 if there are none."""
     return values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
 
 
@@ -126,7 +126,7 @@ def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system
 
 
 def _without(lists: Lists, lost: Flags, system: int) -> Lists:
-    """The lists rescored without the judgements at ranks (Q, k) of a system."""
+    """The lists rescored without a system's judgements at ranks (Q, k)."""
     gain = lists.gain.copy()
     gain[system][lost] = HOLE
     gone = (lists.gain[system][..., None] >= lists.levels) & lost[..., None]

@@ -1,5 +1,5 @@
-"""Power of the paired tests of `significance`: the minimum detectable difference, and the number
-of queries that detects a named difference.
+"""Power of the paired tests of `significance`: the minimum detectable difference, and the number of
+queries needed to detect a given difference.
 
 Never the power at the observed difference: it is a function of only the p-value and adds no
 information (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). The data's evidence
@@ -23,18 +23,17 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
 
 LARGEST = 1
-"""Two means of a measure differ by this at most."""
+"""Largest possible difference between two means of a measure."""
 POWER = 0.8
 """The probability of detecting a difference (Cohen 1988)."""
 FEWEST = 6
-"""Minimum number of differing queries with which a randomisation test can reject: for five, p is 2
-/ 2^5."""
+"""Fewest differing queries with which a randomisation test can reject: for five, p is 2 / 2^5."""
 MOST = 10**12
-"""Maximum of queries: beyond it, choose another difference."""
+"""Most queries; beyond it, choose another difference."""
 
 
 def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:
-    """The two-sided level of the t-test whose interval of a mean over n queries is this wide.
+    """Two-sided level of the t-test whose interval of a mean over n queries is this wide.
 
     Of maxT's simultaneous intervals it is the level at which each pair is tested. 0 if the
     interval is boundless; absent if the standard error is 0.
@@ -54,7 +53,7 @@ def errors_off(n: ArrayLike, level: ArrayLike, power: float = POWER) -> Values:
 def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[np.bool_]:
     """Return whether a test could reject at all if only this many of n queries differ. The sum of m
     differences over the root of their squares is at most sqrt(m), when all are equal; then t^2 = (n
-    - 1) m / (n - m). With fewer, their spread is no evidence about other queries either.
+    - 1) m / (n - m). With fewer, their spread says nothing about other queries.
     """
     m, n = np.asarray(differing, dtype=np.float64), np.asarray(n, dtype=np.float64)
     level = np.asarray(level, dtype=np.float64)
@@ -65,7 +64,7 @@ def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[
 def detectable(
     error: ArrayLike, n: ArrayLike, level: ArrayLike, differing: ArrayLike, power: float = POWER
 ) -> Values:
-    """The smallest true mean difference that a test would have detected with probability `power`.
+    """The smallest true mean difference that a test detects with probability `power`.
 
     `error` is the standard error of the mean difference over n queries, `level` that of a two-sided
     test, a corrected one if pairs are tested together. Absent if too few queries differ.
@@ -78,7 +77,7 @@ def detectable(
 def queries_needed(
     difference: float, deviation: ArrayLike, level: ArrayLike, power: float = POWER
 ) -> NDArray[np.int64]:
-    """The fewest queries that detect a named true difference above 0.
+    """Fewest queries that detect a given true difference above 0.
 
     `deviation` is the standard deviation of the differences of queries: sqrt(n) times the standard
     error. At least FEWEST, at most MOST. Of families it takes and gives their number.
@@ -94,8 +93,8 @@ def queries_needed(
 
 def of_pairs(found: DataFrame, n: int) -> DataFrame:
     """`significance.pairs` over n queries with level (at which each pair is tested among all),
-    deviation (of the differences), detectable (at that level) and alone (at LEVEL). Of families n
-    is their number; as in a t-test over 1 query more than the degrees of freedom."""
+    deviation (of the differences), detectable (at that level) and alone (at LEVEL). For families n
+    is their number; the test is a t-test over one more query than the degrees of freedom."""
     over = found["freedom"] + 1 if "freedom" in found else n
     level = level_of(found["high"] - found["low"], found["error"], over)
     together, alone = (

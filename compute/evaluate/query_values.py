@@ -30,12 +30,12 @@ _CONDENSED = ("nDCG", "AP", "P", "R", "Rprec")
 
 @dataclass(frozen=True)
 class Places:
-    """Positions in ranked lists, in the order of the lists, and the relevance at each."""
+    """Positions in ranked lists, in list order, with the relevance at each."""
 
     query: Counts
     """Number of the query, from 0."""
     rank: Counts
-    """From 1."""
+    """Rank, from 1."""
     relevance: Counts
 
     def where(self, chosen: NDArray[np.bool_]) -> "Places":
@@ -48,7 +48,7 @@ class Places:
         return self.where(self.relevance > 0)
 
     def running(self, counted: NDArray[np.bool_]) -> Counts:
-        """For each position, the number of counted ones in its own list up to and including it."""
+        """For each position, the number of counted positions in its list up to and including it."""
         total = np.cumsum(counted)
         starts = np.searchsorted(self.query, self.query)
         return total - (total - counted)[starts]
@@ -61,13 +61,13 @@ class Held:
     retrieved: Counts
     """Hits by query down to the deepest cut-off of a measure that needs it (Judged, Hole)."""
     judged: Places
-    """The positions at which the run has documents judged for their query."""
+    """Positions at which the run has documents judged for their query."""
     ideal: Places
-    """The judged documents in the ideal order: by query, relevance descending."""
+    """Judged documents in the ideal order: by query, relevance descending."""
     known: Places
-    """The positions of documents judged for any query, down to the same cut-off."""
+    """Positions of documents judged for any query, down to the same cut-off."""
     diversity: Diversity | None = None
-    """The subtopics covered at each position; None if judgements have none."""
+    """Subtopics covered at each position; None if judgements have none."""
 
     def worth(self, gains: Callable[[Counts], Counts]) -> "Held":
         """The same with gains instead of relevance; gains never fall as relevance rises."""
@@ -75,7 +75,7 @@ class Held:
         return replace(self, judged=both[0], ideal=both[1])
 
     def total(self, places: Places, weights: Values | None = None) -> Values:
-        """The sum of the weights, or the number of positions, by query."""
+        """Sum of the weights, or number of positions, by query."""
         return np.bincount(places.query, weights, len(self.retrieved)).astype(np.float64)
 
     def relevant(self) -> Values:
@@ -182,7 +182,7 @@ def rank_biased_residual(held: Held, k: int, p: float) -> Values:
 
 
 def _persistence(places: Places, p: float) -> Values:
-    """The probability of being at each position for a reader who continues with probability p."""
+    """Probability that a reader who continues with probability p reaches each position."""
     return (1 - p) * np.power(p, places.rank - 1.0)
 
 
@@ -255,9 +255,9 @@ def _ratio(part: NDArray, whole: NDArray) -> Values:
 @lru_cache(256)
 def by_ir_measures(name: str) -> Callable[[Held, int], Values] | None:
     """The function from a run held against judgements to the value of each query; None if
-    ir_measures does not compute the measure here, or writes its name differently. Such measures use
-    only ranks and relevance: each query becomes one list of its judged documents at their ranks,
-    with unjudged ones between."""
+    ir_measures does not compute the measure or uses another name. Such measures use only ranks and
+    relevance: each query becomes one list of its judged documents at their ranks, with unjudged
+    ones between."""
     if not fullmatch(r"[A-Za-z]{1,8}(\([A-Za-z0-9_=,]{1,40}\))?(@[0-9.]{1,9})?", name):
         return None
     try:
@@ -296,8 +296,8 @@ def _judgements(held: Held) -> dict[str, dict[str, int]]:
 
 
 def _run(judged: Places) -> dict[str, dict[str, float]]:
-    """A run for ir_measures, by query: each document under its name in `_judgements`, with minus
-    its rank as score; documents below the last judged one are left out."""
+    """A run for ir_measures, by query: each document under its name in `_judgements`, with the
+    negative rank as score; documents below the last judged one are left out."""
     last: dict[int, int] = {}
     for query, rank, _ in _rows(judged):
         last[query] = max(last.get(query, 0), rank)

@@ -1,4 +1,4 @@
-"""Rank intervals: the uncertainty of the order of systems on a leaderboard.
+"""Rank intervals: the uncertainty of the ranking of systems on a leaderboard.
 
 Queries are resampled within each dataset, and datasets are resampled if there are enough. Groups
 and rank intervals both come from one set of simultaneous intervals of all pairs' differences, so
@@ -24,14 +24,14 @@ from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, 
 from compute.evaluate.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10
-"""Below this number, datasets are not resampled: see COVERAGE."""
+"""Fewest datasets that are resampled: see COVERAGE."""
 COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
-"""Simulated coverage of a plain 95% interval over this many drawn datasets; the benchmark
-`coverage` repeats the simulation."""
+"""Simulated coverage of a plain 95% interval over this many drawn datasets, by the benchmark
+`coverage`."""
 RESAMPLES = 2_000
 FEWEST_QUERIES, CLOSE, CLOSE_PAIRS = 100, 0.05, 0.25
-"""With at least this many queries, and within this many standard errors, the normal distribution
-replaces the drawn means; the noise of 2,000 resamples is 0.06."""
+"""Fewest queries, and most standard errors of distance, for which the normal distribution replaces
+drawn means; the noise of 2,000 resamples is 0.06."""
 _BY_SKEW, _BY_TAILS = 0.474, 0.069
 """(z^2 - 1) / 6 and (z^3 - 3z) / 24 at z = 1.96."""
 _FLAT = 1e-12
@@ -46,23 +46,23 @@ class Ranking:
     """Systems by mean, best first."""
 
     systems: DataFrame
-    """row (of the systems that were given), mean, low, high (its 95% interval), rank, rank_low,
-    rank_high, first (share of resamples in which it is first), group: letters separated by spaces;
-    two systems share a letter if and only if they are not significantly different. Intervals are
-    absent (nan, and ranks 0) if nothing was resampled."""
+    """row (of the given systems), mean, low, high (95% interval), rank, rank_low, rank_high, first
+    (share of resamples in which the system is first), group: letters separated by spaces; two
+    systems share a letter if and only if they are not significantly different. Intervals are absent
+    (nan, and ranks 0) if nothing was resampled."""
     better: NDArray[np.bool_]
     """[i, j]: whether system i is significantly better than system j, at 5% for all pairs
     together."""
     groups: tuple[tuple[int, ...], ...]
-    """Places in `systems`, by letter: systems of a group are not significantly different."""
+    """Positions in `systems`, by letter; systems of a group are not significantly different."""
     drawn: str
     """QUERIES, DATASETS, BOTH or NOTHING."""
     n_datasets: int
     n_queries: int
-    """0 if there are no scores by query."""
+    """Number of queries; 0 without per-query scores."""
     n_left_out: int
     n_families: int = 0
-    """Of the queries of datasets with families, on all datasets; 0 if none has any."""
+    """Number of query families, on all datasets; 0 if no dataset has any."""
 
 
 @on_one_thread()
@@ -111,7 +111,7 @@ def of_scores(
 def of_means(
     values: ArrayLike, *, sign: int = 1, resamples: int = RESAMPLES, seed: int = SEED
 ) -> Ranking:
-    """Rank systems by a table of systems x datasets, without scores by query.
+    """Rank systems by a table of systems x datasets, without per-query scores.
 
     Only datasets are resampled, and only from FEWEST_DATASETS on.
     """
@@ -173,7 +173,7 @@ def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) ->
 def _drawn_families(
     part: Values, families: Codes, resamples: int, random: np.random.Generator
 ) -> Values:
-    """resamples x systems: means over the queries of families drawn one by one."""
+    """resamples x systems: means over the queries of individually drawn families."""
     sizes, totals = np.bincount(families).astype(np.float64), sums(part, families).T
     means, step = np.empty((resamples, len(part))), max(1, DRAWN_AT_ONCE // len(sizes))
     for start in range(0, resamples, step):
@@ -228,19 +228,19 @@ class _Spread:
         return self.n >= FEWEST_QUERIES and self.off <= CLOSE and self.off_pairs <= close_pairs
 
     def drawn(self, resamples: int, random: np.random.Generator) -> Values:
-        """resamples x systems, drawn from the normal distribution of these moments."""
+        """resamples x systems, drawn from the normal distribution with these moments."""
         lengths, axes = np.linalg.eigh(self.covariance)
         root = axes * np.sqrt(lengths.clip(0))
         return self.mean + random.standard_normal((resamples, len(self.mean))) @ root.T
 
 
 def _within(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: the datasets as they are, their queries resampled."""
+    """resamples x systems: fixed datasets with resampled queries."""
     return np.mean([_drawn_means(dataset, resamples, random) for dataset in datasets], axis=0)
 
 
 def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: datasets resampled, and queries whenever a dataset is drawn."""
+    """resamples x systems: resampled datasets, with queries resampled at each draw of a dataset."""
     chosen = random.integers(len(datasets), size=(resamples, len(datasets)))
     total = np.zeros((resamples, len(datasets[0].values)))
     for place, dataset in enumerate(datasets):
@@ -327,7 +327,7 @@ def _ranking(
 
 
 def _percentiles(drawn: Values, units: int) -> Values:
-    """2 x systems: the ends of the expanded percentile interval."""
+    """2 x systems: bounds of the expanded percentile interval."""
     tail = float(normal_chance(normal_reach(LEVEL) * _widening(units))) / 2
     return np.quantile(drawn, [tail, 1 - tail], axis=0)
 

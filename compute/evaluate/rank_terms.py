@@ -16,7 +16,7 @@ Values = NDArray[np.float64]
 FILLED = "ranks that are filled"
 RELEVANT = "relevant documents"
 Parts = tuple[Values, Values]
-"""Gain and discount by rank; the contribution of a rank is gain over discount."""
+"""Gain and discount by rank; a rank contributes gain over discount."""
 
 
 class Terms(NamedTuple):
@@ -25,16 +25,16 @@ class Terms(NamedTuple):
     parts: Callable[[Values], Parts]
     divisor: Callable[["Lists"], float]
     divided_by: str
-    """Name of the divisor; empty if it is 1."""
+    """Name of the divisor; empty if the divisor is 1."""
     has_best: bool = True
     """True if some order of the judged documents is ideal."""
 
 
 class Lists(NamedTuple):
-    """Inputs of divisors, for one query and one list down to rank k."""
+    """Inputs of divisors, for a query and a list down to rank k."""
 
     best: DataFrame
-    """The ideal order of the documents judged relevant, with the column `term`."""
+    """Ideal order of the documents judged relevant, with the column `term`."""
     n_relevant: int
     n_listed: int
     k: int
@@ -66,12 +66,12 @@ def _is_first(relevance: Values) -> Values:
 
 
 def first(relevance: Values) -> Parts:
-    """1 for the first relevant document, over its rank: reciprocal rank."""
+    """1 for the first relevant document, divided by its rank: reciprocal rank."""
     return _is_first(relevance), _ranks(relevance)
 
 
 def first_alone(relevance: Values) -> Parts:
-    """1 for the first relevant document, whatever its rank: success."""
+    """1 for the first relevant document, regardless of its rank: success."""
     return _is_first(relevance), np.ones(len(relevance))
 
 

@@ -1,4 +1,4 @@
-"""Rank-biased overlap: the similarity of two rankings of one query, in which the top counts most.
+"""Rank-biased overlap: the similarity of two rankings of a query, in which the top counts most.
 
 W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings (TOIS 28, 2010),
 equation 32: extrapolated, for lists of different length. The rankings are canonical runs, in which
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 P = 0.9
-"""Probability that a reader continues to the next rank: the first 10 ranks weigh 86 %."""
+"""Probability that a reader continues to the next rank; the first 10 ranks weigh 86 %."""
 DEPTH = 100
 """Maximum rank that counts; all further ranks weigh less than one in 100,000."""
 
@@ -20,15 +20,15 @@ Values = NDArray[np.float64]
 def of_shared(
     query: Numbers, depth: Numbers, n_a: Numbers, n_b: Numbers, *, p: float = P
 ) -> Values:
-    """RBO of many queries from the documents that their two lists share. For each shared document,
-    `query` (the place of its query, from 0) and `depth`, the rank from which both lists contain it:
-    the lower of its two ranks. Per query the lengths `n_a` and `n_b` of its lists. Returns a value
-    per query: 0 if one list is empty, absent if both are."""
+    """RBO of many queries from the documents that their two lists share. Each shared document has
+    `query` (the position of its query, from 0) and `depth`, the rank from which both lists contain
+    it. Per query the lengths `n_a` and `n_b` of its lists. Returns a value per query: 0 if one list
+    is empty, absent if both are."""
     n, short, long = len(n_a), np.minimum(n_a, n_b), np.maximum(n_a, n_b)
     steps = np.arange(1, max(int(long.max(initial=0)), 1) + 1)
     powers = np.concatenate([[0.0], np.cumsum(p**steps)])
     shares = np.concatenate([[0.0], np.cumsum(p**steps / steps)])
-    # Each document is in the overlap from its depth to the end of the longer list.
+    # A document is in the overlap from its depth to the end of the longer list.
     found = np.bincount(query, shares[long[query]] - shares[depth - 1], minlength=n)
     x_long = np.bincount(query, minlength=n)
     x_short = np.bincount(query[depth <= short[query]], minlength=n)

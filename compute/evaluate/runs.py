@@ -1,4 +1,4 @@
-"""Runs: hits ranked once, canonically; TREC run files in and out.
+"""Runs: hits ranked canonically, read from and written to TREC run files.
 
 Every number uses the canonical ranking: without self hits if the dataset excludes them, by
 descending 32-bit score, then by descending doc_id bytes (trec_eval's order, as in pytrec_eval), one
@@ -48,7 +48,7 @@ _LARGEST = 2**31 - 1
 """Bytes of text that fit into one piece of a column of type `string`."""
 _WRITTEN = 1_000_000  # lines at a time
 _SLICE = 1 << 16
-"""Approximate number of hits ranked together: their arrays fit into the processor's caches."""
+"""Approximate number of hits ranked together, whose arrays fit into the processor's caches."""
 _SIGN = np.uint32(1 << 31)
 _RANKED = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())])
 
@@ -57,30 +57,30 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Run:
-    """The canonical ranking of one system's hits on one dataset, with counts of faulty lines."""
+    """Canonical ranking of a system's hits on a dataset, with counts of faulty lines."""
 
     content: "pd.DataFrame | Lists"
     """A frame as from `frame`, or its parts."""
     duplicates: int = 0
-    """Hits left out because their document ranks higher in the same list."""
+    """Number of hits left out because their document ranks higher in the same list."""
     self_hits: int = 0
-    """Hits left out because doc_id equals query_id."""
+    """Number of hits left out because doc_id equals query_id."""
     tied: int = 0
-    """Kept hits with the same 32-bit score as a neighbour: the tie rule orders them."""
+    """Number of kept hits with the same 32-bit score as a neighbour, ordered by the tie rule."""
     below: int = 0
-    """Hits left out because they are below the depth."""
+    """Number of hits left out because they are below the depth."""
 
     @property
     def frame(self) -> pd.DataFrame:
         """query_id, doc_id, rank (int32, from 1 without gaps), score (float64), in that order."""
         if isinstance(self.content, pd.DataFrame):
             return self.content
-        # A column of the table is freed once the frame has it: columns are large.
+        # A column of the table is freed once the frame has it, since columns are large.
         table = pa.Table.from_batches(self.batches(), _RANKED)
         return table.to_pandas(split_blocks=True, self_destruct=True)
 
     def batches(self, size: int = _SLICE) -> Iterator[pa.RecordBatch]:
-        """The rows of `frame`, in blocks: only a few blocks are in memory at once."""
+        """Rows of `frame` in blocks; only a few blocks are in memory at once."""
         if isinstance(self.content, pd.DataFrame):
             table = pa.Table.from_pandas(self.content, preserve_index=False)
             yield from table.to_batches(max_chunksize=size)
@@ -94,7 +94,7 @@ class Run:
             yield ahead.result()
 
     def top(self, k: int) -> pd.DataFrame:
-        """The rows of `frame` down to a rank."""
+        """Rows of `frame` down to a rank."""
         if isinstance(self.content, pd.DataFrame):
             return self.content[self.content["rank"] <= k]
         starts = self.content.starts
@@ -148,7 +148,7 @@ def _refuse_strange_scores(hits: pa.Table) -> None:
 
 
 def _numbered(queries: pa.ChunkedArray) -> pa.DictionaryArray:
-    """The ids of the queries with their dictionary sorted."""
+    """Ids of the queries, with their dictionary sorted."""
     if not pa.types.is_dictionary(queries.type):
         queries = queries.dictionary_encode()
     whole = _whole(queries)
@@ -163,22 +163,22 @@ def _numbered(queries: pa.ChunkedArray) -> pa.DictionaryArray:
 
 @dataclass(frozen=True)
 class Lists:
-    """Hits in any order, and the order that makes them a run."""
+    """Hits in any order, with the order that makes them a run."""
 
     names: pa.Array
     """The sorted ids of the queries."""
     query: NDArray[np.int32]
-    """The number of the hit's query, from 0; like the next two, one element per hit."""
+    """Number of the hit's query, from 0; one element per hit, as in the next two fields."""
     doc_ids: pa.Array
     score: NDArray[np.float64]
     order: NDArray[np.unsignedinteger]
-    """The positions of the hits, in the order of the run."""
+    """Positions of the hits in the order of the run."""
     starts: NDArray[np.int64]
     """First hit of each query's list in the run, and the end of the last list."""
 
     @classmethod
     def of(cls, hits: pa.Table) -> "Lists":
-        """The lists of unranked hits: `settle` fills `order`, which has no value before, slice by
+        """Lists of unranked hits; `settle` fills `order`, which is undefined before, slice by
         slice."""
         queries, n = _numbered(hits["query_id"]), hits.num_rows
         number, score = queries.indices.to_numpy(), hits["score"].to_numpy()
@@ -186,11 +186,11 @@ class Lists:
         return cls(queries.dictionary, number, doc_ids, score, order, np.zeros(1, np.int64))
 
     def slices(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-        """Slices of whole queries in order: the beginning of each in the run, and the beginnings
-        and lengths of its blocks of hits."""
+        """Slices of whole queries in order: start of each in the run, and starts and lengths of its
+        blocks of hits."""
         heads = np.append(0, np.flatnonzero(self.query[1:] != self.query[:-1]) + 1)
         lengths = np.diff(heads, append=len(self.query))
-        # The hits of a query are mostly adjacent, so few blocks are sorted.
+        # A query's hits are usually adjacent, so few blocks are sorted.
         blocks = np.argsort(self.query[heads], kind="stable")
         heads, lengths = heads[blocks], lengths[blocks]
         starts = np.cumsum(lengths) - lengths
@@ -243,7 +243,7 @@ class Lists:
 
 
 def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
-    """The positions of the hits; of equal query and document, only the best hit."""
+    """Positions of the hits; of equal query and document, only the best hit."""
     codes = doc_ids.dictionary_encode().indices.to_numpy()
     pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
     every = np.sort(pair)
@@ -276,7 +276,7 @@ def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
 
 
 def _places(key: Keys) -> NDArray[np.int64]:
-    """The rank of each of the sorted keys in the list of its query, from 1."""
+    """Rank, from 1, of each sorted key in its query's list."""
     starts = np.append(0, np.flatnonzero((key[1:] ^ key[:-1]) >> np.uint64(32)) + 1)
     return np.arange(1, len(key) + 1) - np.repeat(starts, np.diff(starts, append=len(key)))
 
@@ -291,10 +291,10 @@ def read(
     path: Path, *, any_tag: bool = False, ranks: bool = False, how: shapes.How | None = None
 ) -> tuple[str, pa.Table]:
     """A run file's tag and its hits: query_id (a dictionary), doc_id, score, in file order. The
-    file has TREC's lines, or another shape that `shapes` reads and that may have no tag or rank. As
-    in trec_eval, the rank column is ignored; with `ranks`, it is read as it is (rank, a dictionary
-    of bytes). Lines with several tags, or with none, are refused; with `any_tag` they are read as
-    one run under the first tag, unless several tags share a hit: those are several runs. Raises
+    file has TREC's lines, or another format read by `shapes`, which may have no tag or rank. As in
+    trec_eval, the rank column is ignored; with `ranks` it is read unchanged (rank, a dictionary of
+    bytes). Lines with several tags, or with none, are refused; with `any_tag` they are read as one
+    run under the first tag, unless several tags share a hit, which means several runs. Raises
     Missing or WrongInput, with file and line."""
     held = shapes.held(path, how)
     table = held.as_run() if held else trec.read_columns(path, line_of(path, ranks=ranks))
@@ -318,7 +318,7 @@ def read(
 
 
 def line_of(path: Path, *, ranks: bool) -> trec.Layout:
-    """Layout of the lines of a run file: the first may have no tag."""
+    """Layout of a run file's lines; the first may have no tag."""
     layout = RANKED_LINE if ranks else _LINE
     lines = [line.split() for line in trec.lines(path) if line.strip() and line[0] != "#"][:1]
     if lines and len(lines[0]) == 5 and trec.reads_as_number(lines[0][4]):
@@ -334,7 +334,7 @@ def _shared(table: pa.Table) -> bool:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """One piece, not copied if it is already one."""
+    """The column as one piece, not copied if it is already one."""
     if column.num_chunks == 1:
         return column.chunk(0)
     if pa.types.is_dictionary(column.type):

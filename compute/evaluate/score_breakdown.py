@@ -17,12 +17,12 @@ from compute.evaluate.rank_terms import Lists, Terms, total
 
 @dataclass(frozen=True)
 class Explained:
-    """The value of a measure for one query, broken down."""
+    """A measure's value for one query, broken down."""
 
     measure: str
     listed: DataFrame
     """rank, doc_id, relevance (absent for a hole), gain, discount, term = gain / discount; a row
-    per rank that the list fills, down to the measure's cut."""
+    per filled rank down to the measure's cut-off."""
     best: DataFrame
     """rank, relevance, gain, discount, term of the ideal order of the documents judged relevant,
     down to the same cut-off; empty for a measure without an ideal order."""
@@ -33,17 +33,17 @@ class Explained:
 
     @property
     def total(self) -> float:
-        """The sum of the terms of the list."""
+        """Sum of the terms of the list."""
         return total(self.listed["term"])
 
     @property
     def value(self) -> float:
-        """The score: the total over the divisor, 0 if the divisor is 0."""
+        """The score: the total over the divisor, or 0 if the divisor is 0."""
         return self.total / self.divisor if self.divisor else 0.0
 
     @property
     def best_total(self) -> float:
-        """The sum of the terms of the ideal order."""
+        """Sum of the terms of the ideal order."""
         return total(self.best["term"])
 
 
@@ -54,7 +54,7 @@ def has_best(measure: str) -> bool:
 
 
 def explains(measure: str) -> bool:
-    """Return whether a measure is a sum over the top k ranks of one query's list."""
+    """Return whether a measure is a sum over the top k ranks of a query's list."""
     parsed = parse(measure)
     return parsed.formula.terms is not None and parsed.k is not None
 

@@ -1,4 +1,4 @@
-"""Measures of a run: those of every run, and additional ones.
+"""Measures of a run: the default measures, and additional ones.
 
 Scores by additional measures are in the same part as the others, and its fingerprint includes their
 names; a part without additional measures keeps its original fingerprint.
@@ -17,61 +17,61 @@ from compute.store.store import Part
 
 
 def scores_name(hits: str, loaded: Loaded, depth: int, more: Iterable[str] = ()) -> str:
-    """The fingerprint of the scores of these hits on the judgements of the dataset."""
+    """Fingerprint of the scores of these hits on the judgements of the dataset."""
     inputs = [hits, loaded.judgements.fingerprint]
     measures = [*MEASURES, *sorted(more)]
     return fingerprint("scores", inputs, measures=measures, depth=depth)
 
 
 def more_of(scores: Part | None) -> list[str]:
-    """The measures besides MEASURES that a run was scored by."""
+    """Measures besides MEASURES that a run was scored by."""
     return list(scores.provenance.get("more_measures", ())) if scores else []
 
 
 def recorded(more: Iterable[str]) -> dict[str, list[str]]:
-    """Entries about measures besides MEASURES in the provenance of scores."""
+    """Entries on measures besides MEASURES in the provenance of scores."""
     names = list(more)
     return {"more_measures": names} if names else {}
 
 
 def is_current(scores: Part, hits: Part, loaded: Loaded) -> bool:
-    """Return whether these are scores of the hits on the judgements, by whatever measures."""
+    """Return whether these are scores of the hits on the judgements, regardless of the measures."""
     depth = hits.provenance["depth"]
     return scores.fingerprint == scores_name(hits.fingerprint, loaded, depth, more_of(scores))
 
 
 def more(*named: Iterable[str]) -> list[str]:
-    """The named measures that are not scored anyway, each once. Raises WrongInput."""
+    """Named measures that are not scored by default, each once. Raises WrongInput."""
     names = dict.fromkeys(str(parse(name)) for names in named for name in names)
     return [name for name in names if name not in MEASURES]
 
 
 def of_dataset(loaded: Loaded) -> list[str]:
-    """The measures besides MEASURES that score every run on the dataset: those of its relevance
-    level if it is above 1, and subtopic measures if the judgements have subtopics."""
+    """Measures besides MEASURES that score every run on the dataset: those of its relevance level,
+    if above 1, and subtopic measures if the judgements have subtopics."""
     diverse = subtopics.MEASURES if loaded.subtopics else ()
     return [*at_level(MEASURES, loaded.dataset.level), *diverse]
 
 
 def at_level(names: Iterable[str], level: int) -> list[str]:
-    """Measures with a relevance level above 1; none for level 1."""
+    """Measures with a relevance level above 1; empty for level 1."""
     asking = [of for of in map(parse, names) if of.formula.takes == ("rel",) and level > 1]
     return [str(replace(of, rel=level)) for of in asking]
 
 
 def possible(names: Iterable[str], hits: Part, loaded: Loaded) -> list[str]:
-    """Measures that the depth of stored hits and the judgements allow."""
+    """Measures that the depth of the stored hits and the judgements allow."""
     measures = {name: parse(name) for name in names}
     return [name for name, of in measures.items() if reaches(of, hits) and allows(of, loaded)]
 
 
 def allows(measure: Measure, loaded: Loaded) -> bool:
-    """Return whether the judgements have the input of a measure."""
+    """Return whether the judgements contain what a measure needs."""
     return loaded.subtopics is not None or not measure.formula.diverse
 
 
 def of_settings(settings: Settings) -> list[str]:
-    """The measures that the settings add. Raises WrongInput, which names the setting."""
+    """Measures added by the settings. Raises WrongInput, which names the setting."""
     try:
         return more(settings.measures)
     except WrongInput as error:
@@ -79,17 +79,17 @@ def of_settings(settings: Settings) -> list[str]:
 
 
 def offered(settings: Settings, parts: Iterable[Part]) -> list[str]:
-    """All measures that scores may exist for: MEASURES, then the added ones by name."""
+    """All measures for which scores may exist: MEASURES, then added ones by name."""
     stored = (more_of(part) for part in parts if part.kind == "scores")
     return [*MEASURES, *sorted({*of_settings(settings), *(one for of in stored for one in of)})]
 
 
 def kept(hits: Part) -> int:
-    """Depth of the stored hits; shipped runs were scored first and then truncated."""
+    """Depth of the stored hits; shipped runs were scored before they were truncated."""
     return hits.provenance.get("cut", hits.provenance.get("depth", 0))
 
 
 def reaches(measure: Measure, hits: Part) -> bool:
-    """Return whether stored hits are deep enough for a measure; without a cut-off, whether they
-    have their full depth."""
+    """Return whether stored hits are deep enough for a measure, or, without a cut-off, have their
+    full depth."""
     return (measure.k or hits.provenance.get("depth", 1)) <= kept(hits)

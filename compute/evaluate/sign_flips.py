@@ -1,4 +1,4 @@
-"""Sign patterns: the differences of queries as they would be if no system were better.
+"""Sign patterns: differences of queries under the hypothesis that no system is better.
 
 One matrix of patterns serves all pairs of systems, so that what is highest among them is known.
 """
@@ -18,21 +18,21 @@ from compute.evaluate.tolerance import TOLERANCE
 Values = NDArray[np.float64]
 
 LEVEL = 0.05
-"""Share of families in which an error is accepted; intervals hold 1 minus it."""
+"""Accepted family-wise error rate; intervals have 1 minus this confidence."""
 BY_COUNT = ("holm", "bh")
-"""Corrections that multiply a lone small p by the number of pairs."""
+"""Corrections that multiply a single small p by the number of pairs."""
 BLOCK = 64
-"""Patterns at a time: those of 10,000 queries are 5 MB, which a processor's cache holds."""
+"""Patterns at a time; those of 10,000 queries take 5 MB, which fit into a processor's cache."""
 MANY = 20_000
-"""Queries from which on signs are drawn one by one only for those that carry a difference."""
+"""Queries from which signs are drawn individually only for those that carry a difference."""
 FEW = 5_000
-"""Equal differences whose sum with random signs is normal but for less than the noise of 10,000
+"""Number of equal differences whose sum with random signs is normal to within the noise of 10,000
 patterns: at p = .05 half a step of that sum is worth .0017."""
 _BITS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little") - 1
 
 
 def permutations_needed(n_pairs: int, correction: str, level: float = LEVEL) -> int:
-    """The fewest permutations with which a pair of a family can be significant at all.
+    """Fewest permutations with which a pair of a family can be significant at all.
 
     The least p is 1 / (1 + B); Holm and Benjamini-Hochberg multiply a lone small one by the number
     of pairs, maxT by nothing.
@@ -43,7 +43,7 @@ def permutations_needed(n_pairs: int, correction: str, level: float = LEVEL) -> 
 
 @dataclass(frozen=True)
 class Signs:
-    """Sign patterns of n queries: all of them where they are no more than asked for, else drawn."""
+    """Sign patterns of n queries: all of them if no more than requested, else drawn ones."""
 
     n: int
     asked: int
@@ -57,16 +57,16 @@ class Signs:
 
     @property
     def total(self) -> int:
-        """Divisor of p-values: all patterns, with the observed one."""
+        """Divisor of p-values: all patterns, including the observed one."""
         return 2**self.n if self.all else self.asked + 1
 
     @property
     def beside(self) -> int:
-        """The observed pattern, where it is not among the others."""
+        """The observed pattern, if it is not among the others."""
         return 0 if self.all else 1
 
     def check(self, n_pairs: int, correction: str) -> None:
-        """Raises WrongInput if no pair of the family could be significant."""
+        """Check the family. Raises WrongInput if none of its pairs could be significant."""
         needed = permutations_needed(n_pairs, correction)
         if self.all:
             if correction in BY_COUNT and 2**self.n < 2 * (needed + 1):
@@ -81,7 +81,7 @@ class Signs:
             )
 
     def blocks(self) -> Iterator[Values]:
-        """The patterns, some at a time: patterns x queries, each 1 or -1; reused by the next."""
+        """Blocks of patterns x queries, each 1 or -1; a block reuses the memory of the last one."""
         random, width = np.random.default_rng(self.seed), -(-self.n // 8)
         number = 2**self.n if self.all else self.asked
         held = np.empty((min(BLOCK, number), width, 8))
@@ -98,11 +98,11 @@ class Signs:
             yield signs.reshape(size, width * 8)[:, : self.n]
 
     def p(self, counts: NDArray[np.int64]) -> Values:
-        """(1 + count) / (1 + B), Phipson and Smyth (2010); exact where all patterns are counted."""
+        """(1 + count) / (1 + B), Phipson and Smyth (2010); exact if all patterns are counted."""
         return (self.beside + counts) / self.total
 
     def critical(self, highest: Values) -> float:
-        """The largest statistic that is not significant at LEVEL; infinite where none can be.
+        """The largest statistic that is not significant at LEVEL; infinite if none can be.
 
         `highest`: of each pattern, the largest statistic of all pairs.
         """
@@ -113,8 +113,7 @@ class Signs:
 
 
 def flipped(values: Values, few: NDArray[np.bool_], drawn: Signs) -> Iterator[Values]:
-    """The sums of (S, n) values over the queries, signs flipped: patterns x systems, some patterns
-    at a time.
+    """Sums of (S, n) values over the queries with flipped signs: patterns x systems, in blocks.
 
     From MANY queries on, those of `few` (n,) are flipped one by one; what the others add is drawn
     from the normal distribution of their flipped sums, whose covariance is that of the values.
@@ -124,7 +123,7 @@ def flipped(values: Values, few: NDArray[np.bool_], drawn: Signs) -> Iterator[Va
         yield from (signs @ columns for signs in drawn.blocks())
         return
     own, rest = values[:, few].T.copy(), values[:, ~few]
-    # Systems that are equal there have the same sum, to the last digit.
+    # Systems with equal values have the same sum, to the last digit.
     unlike = {row.tobytes(): place for place, row in enumerate(rest)}
     rows = list(unlike.values())
     places = [rows.index(unlike[row.tobytes()]) for row in rest]
@@ -138,7 +137,7 @@ def flipped(values: Values, few: NDArray[np.bool_], drawn: Signs) -> Iterator[Va
 
 @contextmanager
 def on_one_thread() -> Iterator[None]:
-    """NumPy's products stay on one thread, for the whole process.
+    """Keep NumPy's matrix products on one thread, for the whole process.
 
     Products of tall matrices with few columns, which resampling is made of, take several times
     longer on all threads than on one: the threads mostly wait for each other.
@@ -149,5 +148,5 @@ def on_one_thread() -> Iterator[None]:
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking through all loaded libraries takes milliseconds.
+    # Scanning all loaded libraries takes milliseconds.
     return ThreadpoolController()

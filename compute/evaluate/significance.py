@@ -1,4 +1,4 @@
-"""Tests of paired differences: do these queries show a difference of two systems, or is it chance?
+"""Tests of paired differences: is the difference between two systems significant on these queries?
 
 Values come as a matrix of systems x queries, nothing absent. Weights let the parts of a
 dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their forum). The
@@ -29,34 +29,34 @@ _STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
 PERMUTATIONS = 10_000
 RESAMPLES = 1_000
 SEED = 20_211
-"""Fixed, so that a p-value does not change when a page is opened again."""
+"""Fixed seed, so that a p-value does not change when a page is opened again."""
 AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
-"""Queries resampled that are in memory together, and in the cache of a processor."""
+"""Resampled queries in memory together, and in a processor's cache."""
 EXACT = 100
-"""Queries that differ up to which Wilcoxon's test takes its exact distribution."""
+"""Most differing queries for the exact distribution of Wilcoxon's test."""
 NEAR = 1e-10
-"""Relative, of test statistics, not of values of measures: those that differ less are equal, and
-count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without this, ties among
-discrete values fall to either side."""
+"""Relative tolerance of test statistics (not of a measure's values): statistics closer than this
+are equal and count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without a
+tolerance, ties of discrete values would fall to either side."""
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """The values of systems on the queries that all of them have."""
+    """Values of systems on the queries that all of them have."""
 
     systems: tuple[str, ...]
     queries: DataFrame
-    """dataset, query_id: the columns of the matrix."""
+    """dataset, query_id: columns of the matrix."""
     values: Values
     """systems x queries."""
     weights: Values | None
-    """By query, where there are several datasets, which then count equally."""
+    """Dataset of each query, if there are several, which then count equally."""
     n_left_out: int
-    """Queries that some of the systems have no value for."""
+    """Number of queries on which some system has no value."""
     families: Codes | None = None
-    """Of each query, where the dataset has declared any."""
+    """Family of each query, if the dataset has declared any."""
 
     @property
     def n_units(self) -> int:
@@ -71,38 +71,38 @@ class Comparison:
     n: int
     difference: float
     error: float
-    """The standard error of the difference."""
+    """Standard error of the difference."""
     low: float
     high: float
-    """Student's 95% interval of the difference, which leaves 0 out where the t-test rejects."""
+    """Student's 95% interval of the difference, which excludes 0 if the t-test rejects."""
     effect: float
-    """The mean difference over the standard deviation of the differences."""
+    """Mean difference over the standard deviation of the differences."""
     effect_low: float
     effect_high: float
-    """Its 95% bootstrap interval; an end is infinite where too few differences are unlike."""
+    """Its 95% bootstrap interval; a bound is infinite if too few differences vary."""
     p_randomisation: float
     p_t: float
     p_wilcoxon: float
-    """Absent (nan) where queries are weighted or in families: ranks take neither."""
+    """p of Wilcoxon's test; absent (nan) for weighted queries or families: ranks allow neither."""
     won: int
     lost: int
     equal: int
     families: int = 0
-    """Number of families of queries; 0 where none are declared."""
+    """Number of query families; 0 if none are declared."""
     freedom: float = np.nan
     """Degrees of freedom of the interval by families."""
     design_effect: float = np.nan
     """Variance of the difference by families over that by queries."""
     differing: int = 0
-    """Families with another sum."""
+    """Number of families with different sums."""
 
 
 BY_FAMILY = ("families", "freedom", "design_effect", "differing")
-"""Fields of a Comparison that queries without families lack."""
+"""Fields of a Comparison that are absent for queries without families."""
 
 
 def by_part(parts: pd.Series) -> Values | None:
-    """Weights that sum to 1 and let the parts count equally; None for a single part."""
+    """Weights that sum to 1 and weight the parts equally; None for a single part."""
     if parts.nunique() < 2:
         return None
     sizes = parts.map(parts.value_counts()).to_numpy(dtype=np.float64)
@@ -123,8 +123,8 @@ def pairs(
 ) -> DataFrame:
     """Every pair of systems: a, b, difference, low, high, p, p_adjusted, effect, effect_low,
     effect_high, error, differing; a < b are row numbers and the difference is a minus b. `error` is
-    the standard error of the difference, `differing` the number of queries with another value. With
-    `families`, of each query, these are tested, drawn and counted in place of queries, and
+    the standard error of the difference, `differing` the number of queries with different values.
+    `families` of the queries, if given, are tested, resampled and counted instead of queries, and
     `freedom` has the degrees of freedom of the error.
 
     `correction` is over all pairs: maxT, the single-step method of Westfall and Young (1993) with
@@ -192,17 +192,17 @@ def two(
 
 @dataclass(frozen=True)
 class _Family:
-    """All pairs of some systems, and what does not change when signs flip; arrays by pair.
+    """All pairs of some systems, with sums that do not change when signs flip; arrays by pair.
 
     w and d are of families where there are any: their shares of the weights, and weighted means.
     """
 
     n: int
-    """Queries."""
+    """Number of queries."""
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     mean: Values
-    """Sum of w d, the weights summing to 1."""
+    """Sum of w d, with weights that sum to 1."""
     square: Values
     """Sum of w^2 d^2: the variance of that sum over all sign patterns."""
     cross: Values
@@ -210,13 +210,13 @@ class _Family:
     spread: Values
     """Sum of w d^2."""
     differing: NDArray[np.int64]
-    """Queries on which the two have another value."""
+    """Number of queries on which the two systems differ."""
     weight: float
     """Sum of w^2: 1 / n without weights."""
     freedom: float
     families: Codes | None = None
     robust: tuple[Values, Values, float] | None = None
-    """`square`, `cross` and `weight` with every w^2 over 1 - w, as CR2 has it; of families."""
+    """`square`, `cross` and `weight` with every w^2 over 1 - w, as in CR2; for families."""
 
     @classmethod
     def of(cls, values: Values, weights: Values, families: Codes | None = None) -> "_Family":
@@ -276,8 +276,8 @@ class _Family:
 
     @property
     def error(self) -> Values:
-        """The standard error of the mean: s / sqrt(n) without weights, else White's with n / (n-1),
-        as weighted least squares on a constant has it; of families CR2."""
+        """Standard error of the mean: s / sqrt(n) without weights, else White's with n / (n-1), as
+        for weighted least squares on a constant; CR2 for families."""
         square, cross, weight = self.robust or (self.square, self.cross, self.weight)
         squares = square - 2 * self.mean * cross + self.mean**2 * weight
         squares = np.where(squares > NEAR**2 * square, squares, 0)
@@ -301,13 +301,14 @@ class _Family:
         return student(self.mean, self.error, self.freedom, level)
 
     def not_rejected(self, highest: float) -> tuple[Values, Values]:
-        """The differences x at which |u(x)| is not above `highest`.
+        """The differences x for which |u(x)| is at most `highest`.
 
         u(x) = (mean - x) / sqrt(sum of w^2 (d - x)^2), so that the ends solve a quadratic equation;
         without weights they are mean -+ t x error with t^2 = (n - 1) u^2 / (n - u^2). Boundless
         where no difference could be rejected.
         """
-        # As p counts what is equal but for rounding: 0 lies within where the statistic is that.
+        # Like p, this treats statistics that differ by rounding as equal, so 0 lies within if the
+        # statistic equals the limit.
         square = (highest * (1 + NEAR)) ** 2
         lead = 1 - square * self.weight
         if not lead > NEAR:
@@ -321,7 +322,7 @@ class _Family:
 def student(
     mean: ArrayLike, error: ArrayLike, freedom: ArrayLike, level: float = LEVEL
 ) -> tuple[Values, Values]:
-    """The ends of Student's interval of a mean with this standard error.
+    """Bounds of Student's interval of a mean with this standard error.
 
     The interval of one mean, or of one mean difference, wherever one is shown; those of many pairs
     together are maxT's. Absent if there is no degree of freedom.
@@ -370,7 +371,7 @@ def _tested(
     correction: str,
     drawn: Signs,
 ) -> tuple[Values, Values, tuple[Values, Values]]:
-    """p and p_adjusted by pair, and the ends of the intervals."""
+    """p and p_adjusted by pair, and the bounds of the intervals."""
     if test == "randomisation":
         drawn.check(len(family.mean), correction)
         p, highest = _randomised(values, weights, family, drawn)
@@ -390,7 +391,7 @@ def _tested(
 def _randomised(
     values: Values, weights: Values, family: _Family, drawn: Signs
 ) -> tuple[Values, Values]:
-    """p by pair, and by pattern the highest studentised difference of all pairs.
+    """p by pair, and for each pattern the highest studentised difference of all pairs.
 
     The sign-flipped sum of a difference is the difference of the systems' sign-flipped sums, so
     the pairs need one product of patterns x queries with queries x systems. Studentised by sqrt of
@@ -415,7 +416,7 @@ def _randomised(
 
 
 def _of_few(values: Values, weights: Values, family: _Family) -> NDArray[np.bool_]:
-    """(n,) The queries that some pair differs on of which few carry the sum of squares."""
+    """(n,) Queries on which some pair differs whose sum of squares few queries carry."""
     found = np.zeros(values.shape[1], bool)
     if values.shape[1] < MANY:
         return found
@@ -427,25 +428,25 @@ def _of_few(values: Values, weights: Values, family: _Family) -> NDArray[np.bool
 
 
 def _carrying(parts: Values) -> float:
-    """How many equal parts would carry a sum of squares as these do: (sum x^2)^2 / sum x^4."""
+    """Number of equal values that would have such a sum of squares: (sum x^2)^2 / sum x^4."""
     squares = parts**2
     fourth = float(squares @ squares)
     return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
 def _atleast(drawn: Values, observed: Values) -> NDArray[np.int64]:
-    """How many of the drawn are at least as large as each observed one, equal but for rounding."""
+    """Number of drawn values at least as large as each observed one, apart from rounding."""
     return len(drawn) - np.searchsorted(np.sort(drawn), least(observed), side="left")
 
 
 def least(observed: Values) -> Values:
-    """From where on a studentised statistic counts as at least as large: a zero that rounding
-    made larger is still none."""
+    """Threshold from which a studentised statistic counts as at least as large; a zero that
+    rounding enlarged is still zero."""
     return np.where(observed > NEAR, observed * (1 - NEAR), 0.0)
 
 
 def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
-    """Two-sided p-values of Wilcoxon's signed-rank test, equal values left out.
+    """Two-sided p-values of Wilcoxon's signed-rank test, without equal values.
 
     Exact where at most EXACT queries differ, ties or not; else by the normal distribution.
     """
@@ -487,7 +488,7 @@ def _signed_ranks(gaps: Values) -> float:
 def _effect_intervals(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The 2.5 and 97.5 percentiles of the effect when queries are resampled.
+    """The 2.5th and 97.5th percentiles of the effect when queries are resampled.
 
     Where all queries drawn differ by the same the effect is boundless, and so may an end be.
     """
@@ -519,8 +520,8 @@ def _drawn_intervals(
 def _effects_of_many(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The same for MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6), but
-    for pairs of which few queries carry the variance: those are resampled."""
+    """The same for MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6), except
+    for pairs whose variance few queries carry, which are resampled."""
     ends = np.zeros((2, len(family.a)))
     drawn = np.zeros(len(family.a), bool)
     for pair in np.flatnonzero(family.some):
@@ -543,7 +544,7 @@ def _effects_of_many(
 
 
 def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:
-    """pairs x resamples: the effects over queries that count so much; weights sum to 1."""
+    """pairs x resamples: effects over queries with these counts; weights sum to 1."""
     n, ends = values.shape[1], []
     for start in range(0, len(family.a), size := max(1, AT_ONCE // n)):
         of = slice(start, start + size)
@@ -558,14 +559,14 @@ def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:
     """resamples x n: how often each of n is drawn when n are drawn with replacement."""
     picked = random.integers(n, size=(resamples, n))
     counts = np.empty((resamples, n))
-    # Row by row: the counts of one stay in the processor's cache.
+    # Row by row, since one row's counts stay in the processor's cache.
     for row, drawn in zip(counts, picked, strict=True):
         row[:] = np.bincount(drawn, minlength=n)
     return counts
 
 
 def median_interval(units: NDArray[np.int64], values: Values) -> tuple[float, float]:
-    """The 2.5 and 97.5 percentiles of the median of `values` when units are resampled.
+    """The 2.5th and 97.5th percentiles of the median of `values` when units are resampled.
 
     A unit, such as a query, is drawn with all of its values; `units` has a number for each value,
     equal for those of one unit. Absent (nan) for fewer than two units.
@@ -580,7 +581,7 @@ def median_interval(units: NDArray[np.int64], values: Values) -> tuple[float, fl
     for start in range(0, RESAMPLES, size := max(1, DRAWN_AT_ONCE // n)):
         upto = np.cumsum(drawn_again(n, min(size, RESAMPLES - start), random) @ held, axis=1)
         half = upto[:, -1:] / 2
-        # Where half of the values are reached and passed: two places if their number is even.
+        # Positions at which half of the values are reached and passed: two if their number is even.
         low, high = (upto < half).sum(axis=1), (upto <= half).sum(axis=1)
         medians.append((different[low] + different[high]) / 2)
     low, high = np.percentile(np.concatenate(medians), [2.5, 97.5])

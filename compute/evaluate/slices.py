@@ -30,7 +30,7 @@ MOST_VALUES = 40
 REASON = "reason"
 """Key of labels that people give queries after they saw the results."""
 FEWEST = 5
-"""Fewest queries inside and outside for a test of a contrast: with fewer, the spread is unknown."""
+"""Fewest queries inside and outside for a test of a contrast; with fewer, the spread is unknown."""
 DEALS = 2_000
 """Number of permutations of the labels; p is at least 1 / this number."""
 MANY, ENOUGH = 20_000, 500
@@ -40,7 +40,7 @@ common one."""
 _ROUNDING = 1e-12
 """Rounding tolerance, relative to the sum of all squares."""
 _AT_ONCE = 2_000_000
-"""Values permuted at a time, to limit memory."""
+"""Number of values permuted at a time, to limit memory."""
 
 
 def means(values: ArrayLike, slices: Sequence[str], families: Codes | None = None) -> DataFrame:

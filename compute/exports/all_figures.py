@@ -55,8 +55,8 @@ def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
 def write(
     store: Store, views: Sequence[named.Address], folder: Path, form: str, paper: Paper
 ) -> int:
-    """Write the figures of all views, then the captions of written ones. Returns the number of
-    failures, each reported with its reason. Raises Missing if nothing could be written."""
+    """Write the figures of all views, then the captions of those written. Returns the number of
+    failures, which are reported with reasons. Raises Missing if nothing could be written."""
     done: Files = {}
     failed = 0
     for name, given in views:
@@ -109,7 +109,7 @@ def _unused(name: str, used: Collection[str]) -> str:
 
 
 def _write(one: Figure, view: pages.Asked, folder: Path, form: str, paper: Paper) -> Written:
-    """Write a figure, two columns wide (and reported) if it is too wide for one."""
+    """Write a figure; two columns wide, with a report, if it is too wide for one."""
     fits = one.narrow or paper.width != ONE
     paper = paper if fits else paper._replace(width=TWO)
     file = one.name + file_names.ending(form, paper.width)
@@ -119,6 +119,6 @@ def _write(one: Figure, view: pages.Asked, folder: Path, form: str, paper: Paper
 
 
 def put(file: Path, content: bytes) -> None:
-    """Write a file completely, or not at all."""
+    """Write a file atomically."""
     with written_aside(file) as opened:
         opened.write(content)

@@ -1,4 +1,4 @@
-"""The Chromium that draws pictures of figures: finding it, and keeping one running."""
+"""The Chromium that draws pictures of figures: found here, and kept running."""
 
 import asyncio
 import atexit
@@ -22,8 +22,8 @@ OF_MACOS = (
     "Chromium.app/Contents/MacOS/Chromium",
 )
 NOWHERE = "http://127.0.0.1:9"
-"""The proxy of the browser: port 9 discards everything, so that no request leaves the machine. Its
-own page and plotly.js are files."""
+"""Proxy of the browser: port 9 discards everything, so that no request leaves the machine. Its own
+page and plotly.js are files."""
 SECONDS = 90
 MISSING = (
     "SVG, PNG and PDF need Chromium, which is not installed: install it (on Debian apt-get"
@@ -54,7 +54,7 @@ class Painter:
         return self._made(lambda opened: opened.calc_fig(figure, opts={"format": "svg"})).decode()
 
     def pdf(self, page: str) -> bytes:
-        """A page of HTML as printed, on paper of the size that it states. Raises as `svg`."""
+        """A page of HTML as printed, on paper of the size that it states. Raises like `svg`."""
         options = {"preferCSSPageSize": True, "printBackground": True, "pageRanges": "1"}
         return self._made(lambda opened: _seen(opened, page, "Page.printToPDF", options))
 

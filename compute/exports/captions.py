@@ -1,4 +1,4 @@
-r"""One LaTeX file for a folder of figures, each with its size, caption and label."""
+r"""A LaTeX file for a folder of figures, with size, caption and label of each."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from compute.exports.formats import ONE, TWO
 from compute.views.shared.drawing import behind
 
 MOST_NAMED = 12
-"""Most systems or datasets that a caption names; of more it states the number."""
+"""Most systems or datasets that a caption names; if there are more, it gives their number."""
 
 
 class Written(NamedTuple):
@@ -71,7 +71,7 @@ def _named(what: str, names: Sequence[str]) -> str:
 
 def named(one: Figure, column: str) -> list[str]:
     """The systems or datasets common to all frames behind a figure that have any. Some frames
-    contain more than is drawn, such as the titles of everything known."""
+    contain more than the figure shows, such as all known titles."""
     frames = behind(one.figure).values()
     found = [own for frame in frames if (own := _values(frame, column))]
     known = set().union(*found)

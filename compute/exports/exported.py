@@ -19,7 +19,7 @@ def exported(page: str, found: Found, theme: str = "light") -> Shown:
     if isinstance(part, records.Table):
         return replace(part, name=name, source=source)
     of, said = file_names.heading(part.of, found.values, found.titles), part.legend
-    # A sentence on colours is a legend with one entry.
+    # A sentence on colours counts as a legend with one entry.
     legend = (lambda theme: [("", "", said)]) if isinstance(said, str) else said
     drawn = part.drawn(theme=theme)
     look = {"narrow": part.narrow, "finding": part.finding, "source": source, "table": part.table}
@@ -27,7 +27,7 @@ def exported(page: str, found: Found, theme: str = "light") -> Shown:
 
 
 def words(page: str, found: Found) -> list[str]:
-    """The words in the file name of a part."""
+    """Words in the file name of a part."""
     part = found.part
     key = "" if isinstance(part, records.Figure) and part.main else part.key
     return file_names.said(page, key, part.of, found.values)

@@ -23,10 +23,10 @@ from compute.views.shared.theme import Entry, Legend
 PER_MM = 96 / 25.4
 """Pixels of 1/96 inch."""
 DRAWN = 800
-"""Width in pixels of a figure across both columns of a page; in print it is reduced by about a
-fifth, like COLUMN."""
+"""Width in pixels of a figure across both columns of a page; print reduces it by about a fifth,
+like COLUMN."""
 LEAST_FONT = {ONE: 11.5, TWO: 13}
-"""Font sizes in pixels as drawn; printed at 9.5 and 10.7 of 1/96 inch: 7 and 8 points."""
+"""Font sizes in pixels as drawn; printed at 9.5 and 10.7 of 1/96 inch, or 7 and 8 points."""
 SHOWN = 1104
 """Width in pixels of a figure that is as wide as a page of the dashboard."""
 FOOT = 50
@@ -57,12 +57,12 @@ class Figure(NamedTuple):
     """Its dataset and measure."""
     legend: Legend | None = None
     narrow: bool = False
-    """True if it fits in one column of a paper."""
+    """True if it fits into one column of a paper."""
     finding: str = ""
-    """Finding."""
+    """The finding."""
     source: str = ""
     table: Callable[[], Table] | None = None
-    """Table of its data in a paper, if other than what `numbers` reads from the figure."""
+    """Its data as a table in a paper, if different from what `numbers` reads from the figure."""
 
     @property
     def more(self) -> str:
@@ -106,7 +106,7 @@ def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
 
 
 def _widen(layout: dict[str, Any], paper: Paper) -> None:
-    """Make it as wide as the paper; a figure with its own width is centred."""
+    """Make a figure as wide as the paper; a figure with its own width is centred."""
     own = layout.get("width")
     if paper.width == AS_SHOWN:
         layout["width"] = own or SHOWN
@@ -135,7 +135,7 @@ def _foot(layout: dict[str, Any]) -> None:
 
 
 def _wrapped(text: str, room: float) -> str:
-    """The title of an axis, in as many lines as it needs."""
+    """The title of an axis, on as many lines as it needs."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -155,7 +155,7 @@ def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
-    """Every font of a figure that has a size."""
+    """All fonts of a figure that have a size."""
     if isinstance(spec, dict):
         for key, held in spec.items():
             if isinstance(key, str) and key.endswith("font") and "size" in held:

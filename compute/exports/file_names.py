@@ -1,4 +1,4 @@
-"""Names of exported files, made from the visible labels: only a-z, 0-9 and -, never a path."""
+"""Names of exported files, made from visible labels: only a-z, 0-9 and -, never a path."""
 
 import hashlib
 import re
@@ -22,8 +22,8 @@ Shown = Mapping[str, object]
 
 
 def slug(words: str) -> str:
-    """Words as a part of a name; `unnamed` if none of them can be written. In a long name a digest
-    replaces the end."""
+    """Words as part of a name; `unnamed` if none can be written. A digest replaces the end of a
+    long name."""
     plain = unicodedata.normalize("NFKD", words.replace("@", "")).encode("ascii", "ignore").decode()
     name = "-".join(re.findall("[a-z0-9]+", plain.lower())) or "unnamed"
     if len(name) <= LONGEST:
@@ -39,7 +39,7 @@ def dataset(of: Sequence[str], shown: Shown) -> str:
 
 
 def printed(shown: Shown) -> str:
-    """The published table that the values come from; empty for computed ones."""
+    """Published table that the values come from; empty for computed values."""
     return str(shown.get("table", OVERLAP)) if shown.get("numbers") == "Published" else ""
 
 

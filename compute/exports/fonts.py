@@ -1,4 +1,4 @@
-"""The fonts of exported pictures: families by option, and the installed ones."""
+"""Fonts of exported pictures: the families of each option, and the installed ones."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ def css(font: str) -> str:
 
 @cache
 def found(font: str) -> str:
-    """The family that this machine draws with; empty if unknown."""
+    """Family that this machine draws with; empty if unknown."""
     *named, generic = FAMILIES[font]
     given = (_family(name) for name in named)
     return next((name for name in given if name in named), "") or _family(generic)

@@ -1,4 +1,4 @@
-"""File formats by kind of content, and the paper for which a figure is drawn."""
+"""File formats by kind of content, and the paper that a figure is drawn for."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class Paper(NamedTuple):
     font: str = "page"
     """A row of `fonts.FAMILIES`."""
     titled: bool = True
-    """True to put the title above it; otherwise the title belongs in the paper's caption."""
+    """True to put the title above the figure; otherwise it belongs in the paper's caption."""
 
 
 def check(kind: str, form: str) -> str:

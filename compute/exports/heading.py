@@ -12,11 +12,11 @@ FONT, LINE, EDGE = 13, 18, 8
 MOST = 240
 """Most characters of a title."""
 _GAP = "\u00a0\u00a0"
-"""Pixels between two entries of a line."""
+"""Pixels between two entries on a line."""
 
 
 class _Word(NamedTuple):
-    """A word, with its sign."""
+    """A word with its sign."""
 
     text: str
     sign: str = ""
@@ -42,8 +42,8 @@ def height(lines: int) -> int:
 
 
 def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list[str]:
-    """The heading as lines of SVG at most `width` pixels wide; a long word is truncated. Titles and
-    words are escaped."""
+    """The heading as lines of SVG, each at most `width` pixels wide; long words are truncated.
+    Titles and words are escaped."""
     words = [[_Word(word) for word in cut(title, MOST).split()] for title in titles]
     told: list[_Word] = []
     for place, (colour, sign, said) in enumerate(entries):
@@ -54,7 +54,7 @@ def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list
 
 
 def _filled(words: Sequence[_Word], room: float) -> Iterator[str]:
-    """Lines of as many words as fit."""
+    """Lines with as many words as fit."""
     line: list[_Word] = []
     for word in words:
         if line and sum(one.width for one in line) + word.width > room:

@@ -1,4 +1,4 @@
-"""Runs and judgements as JSON for other tools: BEIR's, MTEB's, and golden sets."""
+"""Runs and judgements as JSON for other tools: BEIR, MTEB, and golden sets."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def written(
     """
     if form == "golden":
         return json.dumps(_golden(run, queries, judged), ensure_ascii=False, indent=1)
-    # As in TREC files, so that a reader that compares 64-bit numbers sees the same ties.
+    # Written as in TREC files, so that a reader that compares 64-bit numbers sees the same ties.
     with np.errstate(over="ignore"):
         single = run["score"].to_numpy().astype(np.float32).astype("U").astype(np.float64)
     scores = run.assign(score=np.clip(single, -_LARGEST, _LARGEST))

@@ -64,7 +64,7 @@ IN_T1 = frozenset(
 """Characters that pdfLaTeX prints unchanged with the font encoding T1."""
 
 WIDE = 8
-"""Above this many columns, a table is scaled down to fit its page."""
+"""Number of columns above which a table is scaled down to fit its page."""
 FITTED = r"""\setlength{\tabcolsep}{3pt}
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 """

@@ -13,7 +13,7 @@ Address = tuple[str, dict[str, list[str]]]
 
 
 class Named(NamedTuple):
-    """Place of a figure or table: the page, its key there, and required control values."""
+    """Place of a figure or table: its page, its key on it, and required control values."""
 
     page: str
     key: str
@@ -71,8 +71,8 @@ TABLES = {
 
 
 def named(kind: str, name: str) -> Named:
-    """The figure or table (`kind`) of this name, or of a page and its key there, as in
-    `compare.fused`. Raises WrongInput."""
+    """The figure or table (`kind`) with this name, or with a page and key, as in `compare.fused`.
+    Raises WrongInput."""
     known = FIGURES if kind == "figure" else TABLES
     page, dot, key = name.partition(".")
     if dot:
@@ -105,7 +105,7 @@ def address(text: str) -> Address:
 
 
 def settings(words: Sequence[str]) -> dict[str, list[str]]:
-    """`measure=nDCG@10` and the like, by key. Raises WrongInput."""
+    """Values by key, from `measure=nDCG@10` and similar words. Raises WrongInput."""
     found: dict[str, list[str]] = {}
     for word in words:
         key, equals, value = word.partition("=")

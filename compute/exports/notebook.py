@@ -33,14 +33,14 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 class Results:
-    """One version of the store: later publications do not change its answers."""
+    """One version of the store: later publications do not change its results."""
 
     def __init__(self, ask: StoreAsk) -> None:
         self._ask = ask
 
     @property
     def cursor(self) -> DuckDBPyConnection:
-        """A new connection for your own SQL; `from readme` in a snapshot names its tables."""
+        """A new connection for your own SQL; `from readme` in a snapshot lists its tables."""
         return self._ask.overlays.reading.cursor()
 
     def part(self, page: str, key: str, **chosen: Any) -> go.Figure | DataFrame:

@@ -58,7 +58,7 @@ def data(shown: Figure) -> bytes:
 
 
 class _Group(NamedTuple):
-    """One thing in several formats."""
+    """One item in several formats."""
 
     name: str
     """Its path in the archive, without the extension."""
@@ -68,7 +68,7 @@ class _Group(NamedTuple):
 
 
 def _groups(shown: Sequence[Shown], *, escaped: bool) -> Iterator[_Group]:
-    # An HTML page contains all of plotly.js, 5 MB, so only if nothing else is possible.
+    # An HTML page contains all of plotly.js (5 MB), so it is used only if nothing else is possible.
     forms, width = (PICTURES, f"-{Paper().width}mm") if browser.find() else (("html",), "")
     seen: set[int] = set()
     for one in shown:

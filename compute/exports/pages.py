@@ -1,4 +1,4 @@
-"""Figures, tables and views of pages as files, without a browser, server or second composition."""
+"""Figures, tables and views of pages as files, without a browser or server."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 def _late(module: str) -> Page:
-    """A page, imported on request: some need no graphs, others no statistics."""
+    """A page, imported on request, since some pages need no graphs and others no statistics."""
     return lambda ask: import_module(f"compute.views.{module}").page(ask)
 
 
@@ -39,7 +39,7 @@ PAGES: Mapping[str, Page] = {
 TITLES = {"about": "How numbers are computed"}
 """Titles of pages whose names differ."""
 _COUNTED = ("judgements", "rule", "sources")
-"""Keys of the judgement switch, which every page has."""
+"""Keys of the judgement picker, which every page has."""
 Given = Mapping[str, Sequence[str]]
 """Keys and values of an address."""
 
@@ -100,7 +100,7 @@ def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
 
 
 def counting(given: Given) -> Choice:
-    """Added judgements that count at an address whenever added ones do."""
+    """Added judgements to use at an address whenever added ones count."""
     rule = next((name for name in given.get("rule", ()) if name in RULES), Choice().rule)
     named = list(given.get("sources", ()))
     sources = tuple(name for name in named if name in SOURCES)

@@ -49,7 +49,7 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
         raise WrongInput(f"no folder {file.parent}: make it first")
     columns = ["query_id", "doc_id", "rank", "score"]
     run = pq.read_table(part.path, columns=columns).to_pandas()
-    # The ending sets the compression.
+    # The file's ending sets the compression.
     aside = file.with_name(f".{uuid.uuid4().hex}{file.suffix}")
     try:
         if form == "trec":

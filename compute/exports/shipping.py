@@ -1,4 +1,4 @@
-"""Shipping: stored results of datasets, truncated and without texts, as the shipped parts."""
+"""Shipping: stored results of datasets, truncated and without texts, become the shipped parts."""
 
 import filecmp
 import hashlib
@@ -30,7 +30,7 @@ from compute.store.store import SHIPPED, Part, Store, constants, part_path
 from compute.systems import reads_a_folder
 
 DEPTH = 100
-"""Hits per query that ship."""
+"""Hits per query in shipped runs."""
 FORMAT = 1
 """The format of `manifest.json`."""
 
@@ -65,16 +65,16 @@ class Cut:
 
 @dataclass(frozen=True)
 class Shipment:
-    """Result of shipping: what ships now, and what it replaced."""
+    """Result of shipping: the parts that ship now, and those they replace."""
 
     parts: list[Part]
     """Written parts."""
     kept: list[Identity]
-    """Parts of other datasets that keep shipping."""
+    """Parts of other datasets that are still shipped."""
     replaced: list[Identity]
     """Parts written with new content."""
     removed: list[Identity]
-    """Parts that no longer ship."""
+    """Parts that are no longer shipped."""
 
     def __str__(self) -> str:
         size = sum(part.bytes for part in self.parts)
@@ -106,7 +106,7 @@ def ship(
     WrongInput for a run named by a folder.
     """
     names = [part for name in datasets for part in members(name)]
-    # Everything is found before anything is written.
+    # All parts are found before anything is written.
     fresh = _fresh(store, names)
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
@@ -131,7 +131,7 @@ def ship(
 
 def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
     """The visible parts. Raises Unavailable if one of these datasets is damaged."""
-    # Parts are verified before they ship, since one flipped bit would reach everyone.
+    # Parts are verified before they ship, since a flipped bit would reach everyone.
     parts = [store.verify(part) if part.dataset in names else part for part in store.parts()]
     damage.refuse(part for part in parts if part.dataset in names)
     return freshness.split(parts)[0]

@@ -12,11 +12,11 @@ from compute.corpora.overlap.tokens import UNITS
 from compute.store.store import Part
 
 FEWEST = {"unigrams": 3, "bigrams": 10, "word pieces": 1}
-"""Fewest occurrences of a shipped term; rarer bigrams could reconstruct a text."""
+"""Fewest occurrences of a shipped term; rarer bigrams could be used to reconstruct a text."""
 
 
 def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
-    """The frequent terms of a part with counts, with provenance of the truncation."""
+    """Frequent terms of a part with counts, and the provenance of the truncation."""
     units: dict[str, Any] = {}
     kept = pc.scalar(False)
     for name, about in part.provenance["units"].items():

@@ -1,8 +1,7 @@
 """Tables as files: CSV and Parquet unchanged, Markdown and LaTeX formatted as in a paper.
-Spreadsheets treat a cell that begins with = + - or @ as a formula, and preventing this requires
-changing the cell. So a CSV saved from the browser has an apostrophe before such words, except for
-numbers and ids of queries and documents; at the command line, and in Parquet, which has no
-formulas, all values are unchanged."""
+Spreadsheets treat a cell that begins with = + - or @ as a formula, which only a change of the cell
+can prevent. A CSV saved from the browser therefore has an apostrophe before such texts, except
+numbers and ids. Commands, and Parquet, which has no formulas, change no value."""
 
 import io
 import math
@@ -49,7 +48,7 @@ def csv(table: Table, *, escaped: bool = False) -> bytes:
         frame.columns = frame.columns.map(formulas.escaped_cell)
     written = frame.to_csv(index=False, lineterminator="\n")
     if "\r" in written:
-        # Not quoted by default, but readers treat it as the end of a line.
+        # It is not quoted by default, but readers treat it as the end of a line.
         written = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
     return written.encode()
 
@@ -105,7 +104,7 @@ WRITERS: Mapping[str, Callable[[Table], bytes]] = {
     "md": markdown,
 }
 BEST, SECOND, APART = 1, 2, -1
-"""Ranks of values; those apart are not compared."""
+"""Ranks of values; values set apart are not compared."""
 
 
 def places(values: Sequence[float], sign: int = 1) -> list[int]:
@@ -119,7 +118,7 @@ def places(values: Sequence[float], sign: int = 1) -> list[int]:
 
 
 def raw(table: Table) -> DataFrame:
-    """The values of a table under unique plain headings, without -0; a column for each field."""
+    """Values of a table under unique plain headings, without -0; a column for each field."""
     if not table.columns:
         names = [_head(name) for name in table.rows.columns]
         numbers = enumerate(names, 1)
@@ -257,7 +256,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'@=^])")
 
 
 def _markdown_cell(text: str) -> str:
-    """A number unchanged, since it contains nothing that Markdown interprets."""
+    """A number, unchanged because it contains nothing that Markdown interprets."""
     return text if _NUMBER.fullmatch(text) and text[0] not in "+-" else escape_markdown(text)
 
 

@@ -58,7 +58,7 @@ class Report:
 
 
 def headline(report: Report) -> str:
-    """The verdict in one sentence that names the groups behind it."""
+    """The verdict in one sentence that names the groups on which it rests."""
     named = [_reason(row, report) for row in _rows(report) if row["verdict"] == report.verdict]
     loss, where = f"{report.baseline} by more than {report.margin:g}", "; ".join(named)
     if report.verdict == NOT_WORSE:
@@ -116,7 +116,7 @@ def markdown(report: Report) -> str:
 
 
 def junit(report: Report) -> bytes:
-    """JUnit's XML: a test case for each group, which passes only if the candidate is not worse."""
+    """JUnit XML: a test case for each group, which passes only if the candidate is not worse."""
     failed = sum(row["verdict"] != NOT_WORSE for row in _rows(report))
     counts = {"tests": str(len(report.found)), "failures": str(failed), "errors": "0"}
     name = f"gate {report.measure} {report.margin:g}"
@@ -177,7 +177,7 @@ def _thin(row: Row, margin: float) -> str:
 
 
 def _by_family(row: Row) -> str:
-    """The families of queries that the interval of a group is over, and their effect."""
+    """Sentence on the query families behind a group's interval, and their effect."""
     few = f": no interval with fewer than {FEWEST_FAMILIES}" * (row["families"] < FEWEST_FAMILIES)
     said = families_said(row["n"], row["families"], row["design_effect"])
     return f"{row['group']}: the interval is over {said}{few}"
@@ -223,7 +223,7 @@ def _interval(row: Row, margin: float) -> str:
 
 
 def _digits(end: Any, margin: float) -> int:
-    """Fewest digits, 4 to 9, with which a bound is on the right side of the margin."""
+    """Fewest digits, 4 to 9, that keep a bound on the correct side of the margin."""
     if _absent(end):
         return 4
 

@@ -25,9 +25,9 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 FIRST = 10
-"""Least depth at which judged and unjudged documents are checked."""
+"""Least depth at which judged and unjudged documents are counted."""
 DEEPEST = 100
-"""Depth for the joint range of two lists, whose time grows with the square."""
+"""Depth for the joint range of two lists, whose computing time grows with the square."""
 _ENDING = re.compile(r"(\.[A-Za-z]+)?(\.(gz|zst))?")
 """Possible endings after the dataset in the name of a file in a folder: `scifact.run.gz`."""
 
@@ -41,7 +41,7 @@ class Given(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """Facts about one run on one dataset."""
+    """Facts about a run on a dataset."""
 
     name: str
     values: Series
@@ -54,12 +54,12 @@ class _Side(NamedTuple):
 
 
 def given(store: Store, word: str) -> Given:
-    """Run or system named by an argument. Raises WrongInput if both a path and a stored system have
-    the name; Missing if neither exists."""
+    """Run or system named by an argument. Raises WrongInput if a path and a stored system share the
+    name; Missing if neither exists."""
     systems = {part.system for part in store.parts("hits", picked=None)}
     try:
         is_path = bool(word) and Path(word).exists()
-    except OSError:  # a name that is too long
+    except OSError:  # the name is too long
         is_path = False
     if is_path and word in systems:
         raise WrongInput(
@@ -129,13 +129,13 @@ def compared(
             remarks += [f"{side.name} on {part}: {one}" for one in told]
     whole = pd.concat(frames, ignore_index=True)
     if "family" in whole:
-        # Of a part without any, each query is its own.
+        # In a part without families, each query is its own family.
         whole["family"] = whole["family"].fillna(whole["part"] + "\nq" + whole["query_id"])
     return whole, list(dict.fromkeys(remarks))
 
 
 def _family(rows: DataFrame, families: Series) -> Series:
-    """By part: another's may have the same name."""
+    """By part, since families of other parts may have the same name."""
     own = rows["query_id"].map(families)
     return rows["part"] + ("\nf" + own).fillna("\nq" + rows["query_id"])
 
@@ -184,7 +184,7 @@ def _values(scores: DataFrame, measure: Measure) -> Series:
 
 
 def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFrame:
-    """The rows of one part."""
+    """Rows of one part."""
     judgements, name = recompute.read(loaded.judgements), loaded.dataset.name
     if judgements.empty:
         raise WrongInput(f"no judgements of {name} yet, so no score: {how_to_judge(name)}")
@@ -219,7 +219,7 @@ def _ends(
 
 
 def _refuse_unjudged(lists: holes.Lists, sides: Sequence[_Side], name: str) -> None:
-    """Raise for a run on another corpus, which would just score 0 and let any other run pass."""
+    """Raise for a run on another corpus, which would only score 0 and let any other run pass."""
     if not lists.judged.any():
         raise WrongInput(f"no judgement of {name} is above 0, so every score is 0: import others")
     judged = np.any(lists.filled & ~lists.holes, axis=(1, 2))

@@ -1,4 +1,4 @@
-"""Import of the user's own datasets, and of run files as systems."""
+"""Import of a user's own datasets, and of run files as systems."""
 
 import dataclasses
 import re
@@ -40,9 +40,9 @@ _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string()
 _STRANGE = "is it {} on another dataset? {}"
 _AS_IT_IS = shapes.How()
 _LONGEST = 50_000
-"""Most characters of metadata that are stored."""
+"""Most characters of metadata to store."""
 _SPOT = 1000
-"""Hits whose documents are checked first, since usually one of them is in the corpus."""
+"""Number of hits whose documents are checked first, since one is usually in the corpus."""
 
 
 def import_dataset(
@@ -132,7 +132,7 @@ def _of_files(
     files: Sequence[tuple[Path, shapes.How]],
     how: shapes.How | None,
 ) -> Source:
-    """Judgements, or runs, or both, with or without the texts of queries."""
+    """Import judgements, or runs, or both, with or without the texts of queries."""
     if qrels and is_empty(qrels):
         if not files:
             raise WrongInput(f"{qrels} contains no judgement: give some, or also runs (--runs)")
@@ -145,7 +145,7 @@ def _of_files(
 
 
 def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
-    """Add judgements to a dataset that is stored without, and score its runs by them."""
+    """Add judgements to a dataset that has none, and score its runs."""
     origin = unjudged.Judged(before, given)
     row, content = _with_grades(before.dataset, origin.judgements()), look(bench, origin)
     same = content.fingerprints["queries"] == before.queries.fingerprint
@@ -210,7 +210,7 @@ def alike(loaded: Loaded) -> str:
 
 
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
-    """The row with its relevance levels, including not relevant, as found in the judgements."""
+    """The row with the relevance levels found in the judgements, including not relevant."""
     levels = {0, *judgements["relevance"].clip(lower=0)}
     if judgements.empty:
         return row
@@ -261,7 +261,7 @@ def import_run(
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
     run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"], how.fold)
-    del hits  # Millions of rows, of which only the run is needed from here on.
+    del hits  # This has millions of rows, of which only the run is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
         [*words, *options, *["--drop-equal-ids"] * drop_equal_ids],
@@ -295,7 +295,7 @@ def _read(
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
         tag, hits = _hits(file, any_tag=any_tag, how=how)
-        # Nothing else needs the ranks, and millions of them take memory.
+        # Nothing else needs the ranks, which take memory for millions of rows.
         order = doctor.ordered(hits, str(file))
         return tag, hits.select([*_PAIR.names, "score"]), order, summed.result()
 
@@ -387,7 +387,7 @@ def refuse_strange_documents(
     store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path, what: str = "a run"
 ) -> None:
     """Raise WrongInput if the collection is known and contains no document of the run. Collections
-    share query ids such as 1, 2, 3, so a run on another one would just score 0."""
+    share query ids such as 1, 2, 3, so a run on another collection would only score 0."""
     known = store.part("lengths", dataset.collection)
     if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return

@@ -28,7 +28,7 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Part, Store
 
 MOST_PAIRS = 10
-"""Most training texts stored for each found text: the most similar; all are counted."""
+"""Most training texts stored for each found text (the most similar ones); all are counted."""
 COLUMNS = ["of", "text_id", "file", "training_id", "similarity"]
 _NAME = re.compile(r"[\w.][\w./-]{0,39}")
 
@@ -82,7 +82,7 @@ def stored(store: Store, dataset: str, name: str) -> Part:
 
 
 def remove(store: Store, dataset: str, name: str) -> None:
-    """Remove the result for a training set, and its labels. Raises Missing if there is none."""
+    """Remove the result for a training set, with its labels. Raises Missing if there is none."""
     with store.alone("import"):
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
@@ -121,7 +121,7 @@ def _check(dataset: Dataset, name: str, threshold: float) -> None:
 
 
 def _digest(file: Path) -> str:
-    # Opened first, since it reports unreadable files.
+    # The training set is opened first, since it reports unreadable files.
     with compressed.opened(file):
         return digest(file)
 
@@ -198,7 +198,7 @@ def _found(
 
 
 def _labels(loaded: Loaded, rows: DataFrame, name: str) -> tuple[DataFrame, dict[str, int]]:
-    """query_id, key, value: for every query whether it or a relevant document was found, and
+    """query_id, key, value: for every query, whether it or a relevant document was found, and
     whether its own text was; and the number of affected queries."""
     judged, asked = read(loaded.judgements), read(loaded.queries)["query_id"]
     own = rows.loc[rows["of"] == QUERY, "text_id"]

@@ -53,11 +53,11 @@ class Taken:
 
     part: Part
     new: bool
-    """True if it was not stored already."""
+    """True if the grades were not stored already."""
     n_others: int
-    """Pairs of queries outside the dataset, left out."""
+    """Number of pairs left out because their queries are outside the dataset."""
     n_failed: int
-    """Pairs without a readable answer of the LLM, left out."""
+    """Number of pairs left out because the LLM gave no readable answer."""
 
 
 def import_file(
@@ -114,8 +114,9 @@ def from_run(
     quantiles: Sequence[float] = (),
     replace: bool = False,
 ) -> Taken:
-    """Use a stored run's scores as grades: the number of thresholds, or quantiles, that a score
-    reaches. Raises what `damage.run` raises, WrongInput unless exactly one of the two is given."""
+    """Derive grades from a stored run's scores: the number of thresholds, or quantiles, that a
+    score reaches. Raises like `damage.run`, and WrongInput unless exactly one of the two is
+    given."""
     start = time.perf_counter()
     recompute.stored_dataset(bench.store, dataset)
     part = damage.run(bench.store, dataset.name, system)
@@ -184,7 +185,7 @@ def publish(
 
 
 def check_name(machine: str) -> None:
-    """Raise WrongInput for a name that no LLM can have."""
+    """Raise WrongInput for a name that an LLM must not have."""
     if not _NAME.fullmatch(machine):
         raise WrongInput(f"{machine[:60]!r} cannot name an LLM (no spaces): --machine NAME")
 

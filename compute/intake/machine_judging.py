@@ -1,4 +1,4 @@
-"""Judging by an LLM: the estimate, the requests, and the grades.
+"""LLM judging: the estimate, the requests, and the grades.
 
 Its grades are a part like those of a file (`machine_grade_import`); every request is a row of the
 journal (`compute.judgements.asking.journal`), from which a killed judging resumes.
@@ -54,13 +54,13 @@ from compute.store.store import Store
 FORM = "judge"
 """Source of such grades in their provenance."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before a failed request is retried, unless the server asks for others."""
+"""Seconds before a failed request is retried, unless the server requests a different delay."""
 LOCKED = 10.0
 """Seconds to wait for another judging of the same LLM and dataset."""
 PATIENCE = 10
 """Pairs without any grade at the beginning after which an LLM is not asked further."""
 AT_FAULT = 3
-"""Consecutive failed pairs after which the server is to blame and not the pairs."""
+"""Consecutive failed pairs after which the server is considered the cause."""
 _TEXTS = """
 select query_id, doc_id, coalesce(queries.text, '') as query,
        left(coalesce(trim(concat_ws(chr(10), nullif(title, ''), documents.text)), ''), $most)
@@ -82,7 +82,7 @@ class Plan:
     systems: tuple[str, ...] = ()
     depth: int = 10
     guideline: str = ""
-    """Guideline for unjudged documents of runs; a task has its own."""
+    """Guideline for unjudged documents of runs; a task has its own guideline."""
     address: str = ""
     model: str = ""
     requests: int = 0
@@ -118,10 +118,10 @@ class Prepared:
     texts: DataFrame
     """query_id, doc_id, query, document (texts) of all pairs, in request order."""
     asked: DataFrame
-    """The LLM's requests of this identity, from `journal.asked`."""
+    """The LLM's earlier requests with this identity, from `journal.asked`."""
 
     def open(self, job: str = "", *, again: bool = False) -> DataFrame:
-        """The rows of `texts` to ask about, and n_used, their attempts so far."""
+        """Rows of `texts` to ask about, with n_used, the number of attempts so far."""
         used = journal.attempts(self.asked, job, again=again)
         pairs = zip(self.texts["query_id"], self.texts["doc_id"], strict=True)
         rows = self.texts.assign(n_used=[used.get(pair, 0) for pair in pairs])
@@ -130,7 +130,7 @@ class Prepared:
 
 
 class Estimate(NamedTuple):
-    """Cost estimate of a judging, before anything is sent."""
+    """Cost estimate of the judging, before anything is sent."""
 
     pairs: int
     to_ask: int
@@ -243,7 +243,7 @@ def _of_task(store: Store, plan: Plan) -> tuple[DataFrame, Prompt]:
 
 
 def _of_pool(store: Store, plan: Plan, loaded: Loaded) -> tuple[DataFrame, Prompt]:
-    """The officially unjudged pairs of the top k, the best rank first.
+    """The officially unjudged pairs of the top k, best rank first.
 
     Pairs with added human judgements stay in, since the LLM is also compared with these.
     """
@@ -275,7 +275,7 @@ def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
 
 
 def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
-    """Cost estimate of asking for all open pairs."""
+    """Cost estimate for all open pairs."""
     rows = ready.open(again=again)
     usual = most = 0
     for query, document in zip(rows["query"], rows["document"], strict=True):
@@ -287,9 +287,9 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 
 
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
-    """Ask about every open pair, and publish the LLM's grades, whatever ends it. Pairs without a
-    grade are only asked again with `again`. Raises Unavailable if a limit or the server ends it;
-    Conflict without consent, or while another process asks the same."""
+    """Ask about every open pair and publish the LLM's grades, however the judging ends. Pairs
+    without a grade are asked again only with `again`. Raises Unavailable if a limit or the server
+    ends it; Conflict without consent, or while another process asks the same."""
     check(bench.store, plan)
     now = planned(bench.settings, plan)
     if replace(now, answer=plan.answer) != plan:
@@ -315,7 +315,7 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
 
 
 def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
-    """Ask about these rows, several at once; the first error stops all that have not started."""
+    """Ask about these rows, several at once; the first error stops all rows not yet started."""
     asker, total = _Asker(bench, ready), len(ready.texts)
     threads = ThreadPoolExecutor(bench.settings.judge_at_once)
     columns = (rows[name] for name in ("query_id", "doc_id", "query", "document", "n_used"))
@@ -342,7 +342,7 @@ class _Pair(NamedTuple):
 
 
 class _Asker:
-    """Asks about one pair after another, from several threads."""
+    """Ask about one pair after another, from several threads."""
 
     def __init__(self, bench: Bench, ready: Prepared) -> None:
         plan = ready.plan
@@ -381,7 +381,7 @@ class _Asker:
             raise self._aside[0][1]
 
     def _asked(self, pair: _Pair, *, reminded: bool) -> str:
-        """The outcome of a request, which is resent while the server fails."""
+        """Outcome of a request, which is resent while the server fails."""
         messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
         reason = request = ""
         answered = self._answered
@@ -429,14 +429,15 @@ class _Asker:
         return FAILED
 
     def _blame(self) -> None:
-        """Another pair got an answer, so pairs put aside are not asked again automatically."""
+        """Another pair got an answer, so pairs that were put aside are not asked again
+        automatically."""
         with self._lock:
             aside, self._aside = self._aside, []
         for request, error in aside:
             self._journal.end(request, REFUSED, reason=str(error))
 
     def _kept(self, request: str, messages: Sequence[Mapping[str, str]]) -> str:
-        """The outcome of one answer, once it is stored."""
+        """Outcome of an answer, returned after the answer is stored."""
         outcome = self._stored(request, messages)
         with self._lock:
             self._answered += 1
@@ -459,7 +460,7 @@ class _Asker:
 
 
 def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
-    """The grades of the journal as a part; None if there is none."""
+    """Grades of the journal as a part; None if there are none."""
     plan = ready.plan
     asked = journal.asked(bench.store, plan.dataset, plan.machine)
     rows = journal.grades(asked)

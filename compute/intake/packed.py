@@ -47,7 +47,7 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
 
 
 def told(text: str, home: Path) -> str:
-    """Text that names `runs.zip/a.run` instead of the file's place in a scratch folder."""
+    """The text with `runs.zip/a.run` instead of the file's place in a scratch folder."""
     return re.sub(rf"{re.escape(str(home / scratch.TMP))}/archive-\w+/", "", text)
 
 
@@ -61,7 +61,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _counts(file: Path, folder: Path) -> bool:
-    """Return whether it is a file, with neither it nor a folder above it hidden or a Mac's own."""
+    """Return whether it is a file that is not hidden, in a hidden folder, or metadata of a Mac."""
     parts = PurePosixPath(file.relative_to(folder).as_posix()).parts
     return file.is_file() and not any(one.startswith((".", "__MACOSX")) for one in parts)
 

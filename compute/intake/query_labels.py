@@ -24,7 +24,7 @@ from compute.store.store import Part, Publication, Store
 
 KIND = "query_labels"
 _MOST_NAMED = 20
-"""Keys that a sentence names."""
+"""Key, in the provenance of labels, that says which queries belong together."""
 FAMILY = "family"
 """In the provenance of labels: the key that says which queries belong together."""
 REASONS = "reasons"
@@ -332,7 +332,7 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
             fields = {**record, **inner}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise WrongInput(
-                f"{file}, line {number}: no query with an _id in JSON, fix the line"
+                f"{file}, line {number}: no query with an _id in JSON; fix the line"
             ) from None
         for key, value in fields.items():
             kind = key not in ("_id", "text", "title") and type(value) in (str, int, float, bool)

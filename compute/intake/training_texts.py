@@ -83,7 +83,7 @@ def _records(path: Path, numbered: Iterable[Line]) -> Iterator[Text]:
             record = json.loads(line)
             texts = list(_strings(record))
         except (ValueError, RecursionError):
-            raise WrongInput(f"{path}, line {number}: broken JSON, fix the line") from None
+            raise WrongInput(f"{path}, line {number}: broken JSON; fix the line") from None
         named = record.get("_id") if isinstance(record, dict) else None
         place = f"line {number}" if named is None else str(named)
         yield from (Text(path.name, place, text) for text in texts)

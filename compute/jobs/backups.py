@@ -1,4 +1,4 @@
-"""Backups of a home with its jobs: running ones are queued again, as after a worker's death."""
+"""Backups of a home with its jobs; running jobs are queued again, as after a worker's death."""
 
 from pathlib import Path
 from typing import cast
@@ -20,7 +20,7 @@ _AT_ONCE = 1_000
 
 
 def back_up(store: Store, folder: Path, progress: Progress = quiet) -> Outcome:
-    """Back up a home with its jobs. Raises what `compute.store.backups.back_up` raises."""
+    """Back up a home with its jobs. Raises like `compute.store.backups.back_up`."""
     return backups.back_up(
         store, folder, lambda copy: _keep(store.settings, copy), progress=progress
     )
@@ -29,7 +29,7 @@ def back_up(store: Store, folder: Path, progress: Progress = quiet) -> Outcome:
 def restore(
     settings: Settings, folder: Path, *, leave_out: bool = False, progress: Progress = quiet
 ) -> Outcome:
-    """Restore a home with its jobs. Raises what `compute.store.backups.restore` raises."""
+    """Restore a home with its jobs. Raises like `compute.store.backups.restore`."""
     return backups.restore(
         settings,
         folder,
@@ -83,7 +83,7 @@ def _copy(source: Connection, found: list[Table], target: Connection, wanted: li
         for table in wanted:
             target.execute(delete(table).where(table.c.workflow_uuid.in_(some)))
     for one, other in zip(found, wanted, strict=True):
-        # Another version of DBOS may have had other columns.
+        # Another version of DBOS may have different columns.
         there = {column["name"] for column in inspect(source).get_columns(one.name, one.schema)}
         columns = [column for column in one.c if column.name in there]
         rows = source.execute(select(*columns), execution_options={"yield_per": _AT_ONCE})

@@ -1,4 +1,4 @@
-"""The child processes that run a worker's heavy steps, watched and ended here."""
+"""Child processes that run a worker's heavy steps, watched and ended here."""
 
 import contextlib
 import json
@@ -23,9 +23,9 @@ from compute.store.loading import Progress
 GRACE = 3.0
 """Seconds between asking a child to end and killing it."""
 SPARE = 5.0
-"""Seconds that a shard's child waits for the next one, with everything it has loaded."""
+"""Seconds that a shard's child waits for the next shard, with everything that it has loaded."""
 LOOK = 0.5
-"""Seconds between two checks whether the task is still wanted."""
+"""Seconds between checks of whether the task is still wanted."""
 
 
 class StepFailed(Exception):
@@ -33,11 +33,11 @@ class StepFailed(Exception):
 
 
 class Stopped(Exception):
-    """The task was cancelled, or given to another worker, while a step was running."""
+    """The task was cancelled or given to another worker while a step was running."""
 
 
 class Crew:
-    """Running workflows and child processes of one worker, to be ended together."""
+    """Running workflows and child processes of a worker, to be ended together."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -81,7 +81,7 @@ class Crew:
 
     @contextlib.contextmanager
     def child_of_shards(self, task: str) -> Iterator["Child"]:
-        """A child for one shard of a task: the previous shard's, if it is still waiting."""
+        """A child for a shard of a task: the previous shard's child, if it is still waiting."""
         child = self._spare_of(task) or Child(self, task)
         with self._lock:
             self._children.add(child)
@@ -106,7 +106,7 @@ class Crew:
 
     def _let_go(self, child: "Child") -> None:
         with self._lock:
-            # It may have been taken and returned meanwhile, and then another timer is running.
+            # It may have been taken and returned in the meantime; then another timer is running.
             spare = self._spare is child and time.monotonic() - child.idle_since >= SPARE
             if spare:
                 self._spare = None
@@ -119,7 +119,7 @@ class Crew:
             self._children.discard(child)
 
     def end(self) -> None:
-        """Kill all children; threads that wait for one never return."""
+        """Kill all children; threads that wait for a child never return."""
         self.ending.set()
         with self._lock:
             for child in self._children:
@@ -246,7 +246,7 @@ def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]"
 
 
 def environment(settings: Settings, job: str) -> dict[str, str]:
-    """Environment of a job's child: the settings; the LLM server's key only for judging."""
+    """Environment of a job's child: the settings, with the LLM server's key only for judging."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     values["metrics_token"] = ""
     if not job.startswith("judge-"):

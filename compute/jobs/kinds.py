@@ -1,4 +1,4 @@
-"""The kinds of jobs: one row each. A job is a list of targets, and each goes through the steps."""
+"""Kinds of jobs, a row each. A job is a list of targets, and each target goes through the steps."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,23 +30,23 @@ class Kind:
     name: str
     text: str
     targets: Callable[[Store, Named, Named], list[Target]]
-    """Function from (store, systems, datasets) as named to its targets. Raises for wrong names,
-    before anything is queued."""
+    """Function from (store, systems, datasets), by name, to targets. Raises for wrong names, before
+    anything is queued."""
     steps: tuple[str, ...]
     """Steps of each target, in order: names in `compute.jobs.steps.STEPS`."""
     current: Callable[[Store, Targets], Collection[Target]] = _none
-    """Function from (store, targets) to those up to date, left out without `again`."""
+    """Function from (store, targets) to targets that are up to date, left out without `again`."""
     noun: str = ""
     """Noun for the result on a target without a system: `word counts` of scifact."""
 
     @property
     def work(self) -> str:
-        """Key of the steps on a target: kinds with the same steps share tasks."""
+        """Key of the steps on a target; kinds with the same steps share tasks."""
         return "+".join(self.steps)
 
 
 def kinds(*rows: Kind) -> Mapping[str, Kind]:
-    """The kinds by name. Raises Conflict for a name given twice."""
+    """Kinds by name. Raises Conflict for a name given twice."""
     table: dict[str, Kind] = {}
     for row in rows:
         if row.name in table:
@@ -56,7 +56,7 @@ def kinds(*rows: Kind) -> Mapping[str, Kind]:
 
 
 def _runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """Every system on every dataset, a dataset of parts as its parts."""
+    """All systems on all datasets, with a dataset of parts replaced by its parts."""
     if not systems or not datasets:
         raise WrongInput("a run needs systems and datasets: name at least one of each")
     rows = [system(name) for name in systems]
@@ -87,10 +87,10 @@ def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def corpora(store: Store, datasets: Named) -> list[Dataset]:
-    """One dataset per corpus: from the named ones, else from all with stored documents."""
+    """One dataset per corpus, from the named ones or else all with stored documents."""
     own = own_datasets(store)
     names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
-    # The dataset named like its corpus represents it, rather than its other splits.
+    # A corpus is represented by the dataset with its name, not by other splits.
     rows = sorted(
         (dataset(name, own) for name in names), key=lambda row: row.name != row.collection
     )

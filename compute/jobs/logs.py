@@ -1,4 +1,4 @@
-"""The log of each job and task: a separate file under `logs/jobs`, without document text."""
+"""Log of each job and task: a separate file under `logs/jobs`, without document text."""
 
 import contextlib
 import logging
@@ -40,7 +40,7 @@ def write(settings: Settings, job: str, line: str) -> None:
 
 
 def tail(settings: Settings, job: str, lines: int = 40) -> str:
-    """The last lines of the log; empty before the first."""
+    """Last lines of the log; empty before the first line."""
     target = file(settings, job)
     try:
         with target.open("rb") as written:

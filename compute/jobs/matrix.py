@@ -1,4 +1,4 @@
-"""Every runnable system on every dataset: stored results, and the duration of missing ones.
+"""All runnable systems on all datasets: stored results, and the duration of missing ones.
 
 Only the manifest, the provenance and the files' stamps are read, no corpus.
 """
@@ -42,7 +42,7 @@ Target = tuple[str, str]
 
 @dataclass(frozen=True)
 class Cell:
-    """One system on one dataset: a word of STATES, the reason, and the task behind it."""
+    """A system on a dataset: a word of STATES, the reason, and the task behind it."""
 
     state: str
     remark: str = ""
@@ -54,9 +54,9 @@ class Estimate:
     """Estimated duration of runs, based on earlier runs."""
 
     seconds: float
-    """Seconds of the runs that can be estimated."""
+    """Seconds for the runs that can be estimated."""
     unknown: int
-    """Number of runs without an estimate: nothing similar ran here yet."""
+    """Number of runs without an estimate, since nothing similar has run here."""
 
 
 def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str, System]:
@@ -155,7 +155,7 @@ class Seen:
             return Cell(STALE, "its dataset was removed")
         try:
             called = self.names(name, loaded, loaded.documents)
-        except BeirscopeError as error:  # an input is missing: a run, a model's folder
+        except BeirscopeError as error:  # an input is missing: a run or a model's folder
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, queries or settings have changed")
@@ -166,7 +166,7 @@ class Seen:
         return Cell(UP_TO_DATE)
 
     def names(self, name: str, loaded: loading.Loaded, documents: Part | None) -> pairs.Names:
-        """The fingerprints that a run now would have."""
+        """Fingerprints that a run would have now."""
         row = self.systems[name]
         assert row.search is not None
         return pairs.names(
@@ -317,6 +317,6 @@ class _Rates:
 
 
 def _scaled(known: Sequence[tuple[float, int]], count: int) -> float:
-    """Seconds for `count`, from (seconds, count) pairs, by their sum, so long runs weigh more."""
+    """Seconds for `count`, from the sum of (seconds, count) pairs, so that long runs weigh more."""
     seconds, counted = sum(s for s, _ in known), sum(n for _, n in known)
     return seconds / max(counted, 1) * count

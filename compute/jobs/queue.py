@@ -1,4 +1,4 @@
-"""Requests for jobs: start (within limits), cancel, retry. Workers compute; nothing does here."""
+"""Requests for jobs: start (within limits), cancel, retry. Only workers compute, nothing here."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "beirscope"
 VERSION = "1"
-"""Version on which workers and jobs must agree; raised when older jobs cannot continue."""
+"""Version on which workers and jobs must agree, increased when older jobs cannot continue."""
 WEIGHTS = "-weights"
 JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
 MOST_NAMED = 3
@@ -63,7 +63,7 @@ class Started:
     """Outcome of a request."""
 
     job: str
-    """The id of the job that does it; empty if there is nothing to do."""
+    """Id of the job that does the work; empty if there is nothing to do."""
     joined: bool
     """True if that job was already queued or running."""
     targets: tuple[Target, ...]
@@ -109,7 +109,7 @@ def start(
 def start_judging(
     store: Store, plan: machine_judging.Plan, *, again: bool = False, person: str = ""
 ) -> Started:
-    """Queue a judging by an LLM. Raises what `start` does, and Conflict without consent."""
+    """Queue an LLM judging. Raises like `start`, and Conflict without consent."""
     machine_judging.check(store, plan)
     options = {"again": again, "drop_equal_ids": False, "judging": plan.record()}
     target = sets.of_machine(plan.machine), plan.dataset
@@ -143,7 +143,7 @@ def _start(
 def _at_work(
     settings: Settings, kind: Kind, wanted: Sequence[Target], options: Mapping[str, Any]
 ) -> str:
-    """The job that already does all of it."""
+    """The job that already does all of the work."""
     for job in records.jobs(settings, 100):
         same = KINDS[job.kind].work == kind.work if job.kind in KINDS else False
         if job.active and same and job.options == options and set(wanted) <= set(job.targets):
@@ -195,7 +195,7 @@ class Names(NamedTuple):
 
 
 NAMES = Names({}, {})
-"""Names that display every name as it is."""
+"""Display names that show every name unchanged."""
 
 
 def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
@@ -211,14 +211,14 @@ def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
 
 
 def called(job: records.Job, names: Names) -> str:
-    """The title of a job or a task with the display names of its systems and datasets."""
+    """Title of a job or task, with display names of its systems and datasets."""
     targets = job.targets or ((job.system, job.dataset),)
     known = KINDS.get(job.kind)
     return title(known, targets, names) if known and any(map(any, targets)) else job.title
 
 
 def _few(names: Collection[str], noun: str) -> str:
-    """`bm25, minilm`; for many names only their number."""
+    """`bm25, minilm`; for many names, only their number."""
     return ", ".join(sorted(names)) if len(names) <= MOST_NAMED else counted(len(names), noun)
 
 
@@ -259,17 +259,17 @@ def _existing(settings: Settings, job: str) -> records.Job:
 
 
 _MADE: set[str] = set()
-"""The databases whose complete tables this process has seen."""
+"""Databases whose complete tables this process has seen."""
 
 
 @contextmanager
 def client(settings: Settings) -> Iterator["DBOSClient"]:
     """A connection to the queue, after creating its tables. Raises Unavailable."""
-    # Imported late, since it takes most of a second, and watching jobs never needs it.
+    # Imported here because it takes most of a second and watching jobs never needs it.
     from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
     address = tables.address(settings)
-    # PostgreSQL creates them one by one, and a worker may be doing so; this waits for its lock.
+    # PostgreSQL creates the tables one by one, perhaps in a worker, whose lock this waits for.
     if not tables.exist(settings) or (settings.state and address not in _MADE):
         DBOS.migrate(address)
         _MADE.add(address)
@@ -296,7 +296,7 @@ class Start(NamedTuple):
 
 
 def refuse_too_many(settings: Settings, person: str) -> None:
-    """Raise Unavailable, with the time to try again, if this person may start no more for now.
+    """Raise Unavailable, with the time to try again, if this person may not start more jobs now.
     Starts are counted from the jobs themselves, so that a new session or another dashboard does not
     reset the count. Two simultaneous requests may both be the last."""
     if not tables.exist(settings):

@@ -52,7 +52,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Job:
-    """A job, or one of its tasks: one system on one dataset."""
+    """A job, or one of its tasks: a system on a dataset."""
 
     id: str
     kind: str
@@ -61,7 +61,7 @@ class Job:
     title: str
     """Title, such as `bm25 on scifact`."""
     created: float
-    """Seconds since 1970, like `started` and `ended`."""
+    """Seconds since 1970, as in `started` and `ended`."""
     started: float | None = None
     ended: float | None = None
     system: str = ""
@@ -70,7 +70,7 @@ class Job:
     error: str = ""
     """One sentence, if it failed."""
     progress: Progress | None = None
-    """Progress of a running task; a job has that of its running task."""
+    """Progress of a running task; for a job, the progress of its running task."""
     targets: tuple[tuple[str, str], ...] = ()
     """(system, dataset) of all tasks of a job."""
     counts: Mapping[str, int] | None = None
@@ -110,7 +110,7 @@ class Job:
 
 
 def state(status: str) -> str:
-    """State for a status of DBOS."""
+    """State for a DBOS status."""
     return _STATES.get(status, FAILED)
 
 
@@ -143,7 +143,7 @@ def named(settings: Settings, names: Collection[str]) -> list[Job]:
 
 
 def latest_tasks(settings: Settings) -> dict[tuple[str, str], Job]:
-    """Running or waiting task of each (system, dataset), else the one that ended last."""
+    """Running or waiting task of each (system, dataset), or else the one that ended last."""
     if not tables.exist(settings):
         return {}
     found = _read(settings, tables.status.c.name == TASK, None)
@@ -209,7 +209,7 @@ def _with_tasks(settings: Settings, found: list[Job]) -> list[Job]:
 
 
 def of_failed(one: Job, failed: Sequence[Job], title: str) -> str:
-    """Sentence about a job with failed tasks; `title` names the first of them."""
+    """Sentence on a job with failed tasks; `title` names the first failed task."""
     return f"{len(failed)} of {len(one.targets)} failed; {title}: {failed[0].error}"
 
 

@@ -1,6 +1,6 @@
 """Removal of a dataset, or of one run on it: one transaction that changes nothing else. Added
-judgements stay, and count again when the dataset is imported again; trained models stay, too, since
-they run on other datasets. Shipped results become visible again once local ones are removed."""
+judgements stay and count again when the dataset is imported again; trained models stay because they
+run on other datasets. Shipped results become visible again once local ones are removed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ GRADES = "machine_grades"
 
 def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """The parts to remove with a dataset, with a system's run on it, or with an LLM's grades. The
-    corpus's parts go with its last dataset. Empty for an LLM that was asked but has no grades.
-    Raises Missing if nothing is stored, Conflict if everything is shipped."""
+    corpus's parts are removed with its last dataset. Empty for an LLM that was asked but has no
+    grades. Raises Missing if nothing is stored, Conflict if all of it is shipped."""
     parts = store.parts(picked=None)
     own = [part for part in parts if part.dataset == dataset]
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
@@ -62,9 +62,9 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 
 
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
-    """Remove the parts of `planned`, all at once; readers of an older version keep its files. An
-    LLM's requests go with its grades, consents to send texts with their dataset. Raises Conflict
-    while a job works on it or an LLM judges it, and what `planned` raises."""
+    """Remove the parts of `planned` at once; readers of an older version keep its files. An LLM's
+    requests are removed with its grades, consents to send texts with the dataset. Raises Conflict
+    while a job or an LLM works on it, and like `planned`."""
     planned(store, dataset, system, machine)
     only = of_machine(machine) if machine else system
     for job in records.jobs(store.settings):
@@ -87,13 +87,13 @@ def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> l
 
 
 def _machines(store: Store, dataset: str, machine: str) -> set[str]:
-    """The named LLM, or all that graded the dataset or were asked about it."""
+    """The named LLM, or all LLMs that graded the dataset or were asked about it."""
     graded = {part.system for part in store.parts(GRADES, dataset)}
     return {machine} if machine else graded | journal.machines(store, dataset)
 
 
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
-    """`4 runs, 59 queries, 276 judgements (1.2 MB)` and the parts that stay or lose their inputs.
+    """`4 runs, 59 queries, 276 judgements (1.2 MB)`, and the parts that stay or lose their inputs.
 
     A single removed run is named.
     """
@@ -117,7 +117,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
 
 
 def _resting(store: Store, parts: Sequence[Part]) -> list[str]:
-    """The systems whose runs stay although their input runs are removed."""
+    """Systems whose runs stay although their input runs are removed."""
     gone = {(part.dataset, part.system) for part in parts if part.kind == "hits"}
     return [
         hits.system

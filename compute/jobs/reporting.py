@@ -1,4 +1,4 @@
-"""Reports on a step: its progress in the database, its lines in the log."""
+"""Reports on a step: progress in the database, and lines in the log."""
 
 import time
 from typing import Any
@@ -17,7 +17,7 @@ class Watch:
     """Reporter of a step of a task."""
 
     def __init__(self, settings: Settings, job: str, step: str, log: str = "") -> None:
-        """`log` names the task whose log is written, if it is another one."""
+        """`log` names the task whose log is written, if it is a different one."""
         self._settings, self._job, self._step = settings, job, step
         self._log = log or job
         self._unit, self._start = "", (0.0, 0)

@@ -27,7 +27,7 @@ live no longer than that."""
 
 
 def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
-    """The first free port from `first` on. Raises Unavailable after `tries`."""
+    """The first free port from `first`. Raises Unavailable after `tries`."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for port in range(first, first + tries):
         with socket.socket(family) as probe:
@@ -98,7 +98,7 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
 def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) -> int:
     """The dashboard in the foreground, a worker in the background; the worker ends with the
     dashboard, and is restarted if it ends earlier. A worker without a required library is not
-    started. `where` is printed once it can be opened."""
+    started. `where` is printed when it can be opened."""
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
     with _working(settings):
@@ -146,7 +146,7 @@ def _keep_working(settings: Settings, ending: threading.Event) -> None:
 
 
 def _ends_by_itself(worker: "subprocess.Popen[bytes]", ending: threading.Event) -> bool:
-    """Wait until a worker ends; False if it ends because everything ends."""
+    """Wait until a worker ends; False if it ends because the dashboard ends."""
     while worker.poll() is None:
         if ending.wait(0.2):
             with contextlib.suppress(ProcessLookupError):
@@ -166,7 +166,7 @@ def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> b
 
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Only a dashboard, with these options of Streamlit's."""
+    """Only a dashboard, with these Streamlit options."""
     # Each page runs in its own thread, and each thread would keep its freed memory.
     own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
     words = [sys.executable, "-m", "pages._frame.server", *told]

@@ -40,7 +40,7 @@ _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl."""
 
 Order = Mapping[str, Any]
-"""step, system, dataset, options and job; the system is empty if a step needs none."""
+"""step, system, dataset, options and job; system is empty if a step needs none."""
 Answer = Mapping[str, Any]
 """new: whether there was work to do; for loading also `shards`, to make before the next step."""
 
@@ -121,7 +121,7 @@ def _lengths(bench: Bench, order: Order) -> bool:
 
 
 def _cluster(bench: Bench, order: Order) -> bool:
-    # Imported late, since most child processes cluster nothing.
+    # Imported here because most child processes cluster nothing.
     from compute.intake.clustering import cluster
 
     cluster(bench, _dataset(bench, order))
@@ -134,7 +134,7 @@ def _train(bench: Bench, order: Order) -> bool:
 
 
 def _fetch(bench: Bench, order: Order) -> bool:
-    # Imported late, since most child processes need no network library.
+    # Imported here because most child processes need no network library.
     from compute.intake.fetch.fetching import fetch
 
     return fetch(bench, _dataset(bench, order), again=order["options"]["again"]).new
@@ -169,7 +169,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     # The end of every job: rewrite the database for notebooks, remove old parts.
     "tidy": _tidy,
 }
-"""Each step skips finished work, and returns whether there was any to do."""
+"""Each step skips finished work and returns whether there was any work to do."""
 
 
 def _pair(bench: Bench, order: Order) -> pairs.Pair:
@@ -208,7 +208,7 @@ def _answer(now: settings.Settings, progress: loading.Progress, order: Order) ->
 
 
 class _Reports:
-    """Progress as lines, not more often than it is shown."""
+    """Progress as lines, at most as often as it is shown."""
 
     def __init__(self, answers: TextIO) -> None:
         self._answers = answers
@@ -264,7 +264,7 @@ def _private_output() -> TextIO:
 
 
 def _stop(*_: object) -> NoReturn:
-    # As an exception, so that all cleanup code runs.
+    # Raised as an exception, so that all cleanup code runs.
     raise SystemExit(143)
 
 

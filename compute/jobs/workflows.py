@@ -34,11 +34,11 @@ from compute.store.store import shard_path
 Divide = Callable[[Mapping[str, Any], list[dict[str, Any]], str], None]
 """Function that has the shards of a task made and waits for them, and their step."""
 ATTEMPTS = 50
-"""Most times a job may be taken over before it is given up as one that kills its workers."""
+"""Most times that a job is taken over before it is given up, since it seems to kill its workers."""
 LOOK = 1.0
 """Seconds between two checks of the shards."""
 KEPT = 600.0
-"""Seconds between two uses of finished shards, since making all may outlast their storage."""
+"""Seconds between uses of finished shards, which could otherwise expire before all are made."""
 
 
 def define(crew: Crew, worker: str) -> None:
@@ -83,8 +83,7 @@ def _share(
     number: int,
     same: str,
 ) -> Any:
-    """The handle of a child: a new one, or one that another task already has for the `same`
-    work."""
+    """Handle of a child: a new one, or one that another task already has for the `same` work."""
     with (
         SetWorkflowID(f"{_id()}.{number:04}"),
         SetWorkflowAttributes(about),
@@ -196,7 +195,7 @@ def _steps(
 
             answer = DBOS.run_step({"name": step}, work)
             if divide and answer.get("shards"):
-                # It would also wait, with everything it has in memory.
+                # The child would also wait, with everything that it has in memory.
                 child.close()
                 divide(about, answer["shards"], following)
 
@@ -234,7 +233,7 @@ class Waiting:
         self._kept = time.monotonic()
 
     def wait(self, worker: str) -> dict[str, int]:
-        """Wait until all have ended, and report the progress; the number of shards.
+        """Wait until all shards have ended, and report the progress; returns the number of shards.
 
         A cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
         if one failed, Stopped if the task no longer belongs to the worker.

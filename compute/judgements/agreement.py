@@ -36,7 +36,7 @@ LEVELS = ("ordinal", "nominal", "interval")
 
 
 def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HUMAN) -> DataFrame:
-    """Cohen's kappa of every two people with shared pairs, most pairs first. person, other,
+    """Cohen's kappa for each two people with shared pairs, most pairs first. person, other,
     n_pairs, same (share of pairs with the same grade), kappa, low, high (95% CI). `rows` are added
     judgements; adjudications count for neither. Cohen 1960, weighted as Cohen 1968. Raises
     WrongInput for unknown weights."""
@@ -56,7 +56,7 @@ def alpha(
     rows: DataFrame, level: str = "ordinal", sources: Collection[str] = HUMAN
 ) -> dict[str, float]:
     """Krippendorff's alpha of all people: n_pairs, n_people, n_labels, alpha, low, high (95% CI).
-    Pairs that only one person labelled do not inform agreement and are left out. Krippendorff 2004,
+    Pairs with only one label say nothing about agreement and are left out. Krippendorff 2004,
     Content Analysis, chapter 11. Raises WrongInput for an unknown level."""
     if level not in LEVELS:
         raise WrongInput(f"no level {level!r}; known: {', '.join(LEVELS)}")
@@ -87,14 +87,14 @@ def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
 
 
 def confusion(people: DataFrame, machine: DataFrame) -> DataFrame:
-    """people, machine (grades), n_pairs: number of pairs graded by both, by the two grades."""
+    """people, machine (grades), n_pairs: pairs graded by both, counted by the two grades."""
     both = _both(people, machine)
     counts = both.groupby(["people", "machine"]).size()
     return counts.rename("n_pairs").reset_index()
 
 
 def blind(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """One grade of each pair that people judged blind: query_id, doc_id, relevance; by majority."""
+    """A grade for each pair that people judged blind: query_id, doc_id, relevance; by majority."""
     found = resolve(rows[rows["task"] != IN_VIEW], Choice("majority", tuple(sources)))
     return found[["query_id", "doc_id", "relevance"]]
 
@@ -153,7 +153,7 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
 
 
 def beside_official(rows: DataFrame, official: DataFrame) -> DataFrame:
-    """Added judgements, and the official ones of their pairs as those of a person OFFICIAL_ONES.
+    """Added judgements, and the official judgements of the same pairs under the name OFFICIAL_ONES.
 
     `official`: query_id, doc_id, relevance. An audit makes them differ: other tasks ask for pairs
     without an official judgement.
@@ -222,7 +222,7 @@ def _apart(totals: Array, grades: Array, level: str) -> Array:
         return 1 - np.eye(len(grades))[None]
     if level == "interval":
         return ((grades[:, None] - grades) ** 2)[None]
-    # Half of either end and everything between: the distance of mid-ranks.
+    # Half of either end and everything between, which is the distance of mid-ranks.
     middle = np.cumsum(totals, axis=1) - totals / 2
     return (middle[:, :, None] - middle[:, None, :]) ** 2
 
@@ -233,7 +233,7 @@ def _less_than_chance(observed: Array, expected: Array) -> Array:
 
 
 def _interval(counts: NDArray[np.int64], statistic: Draw) -> tuple[float, float, float]:
-    """The statistic of counts of kinds of pairs, and the bounds of its 95% interval."""
+    """The statistic from counts of kinds of pairs, with the bounds of its 95% interval."""
     number = int(counts.sum())
     if not number:
         return np.nan, np.nan, np.nan

@@ -38,7 +38,7 @@ COLUMNS = (
     "dataset",
     "query_id",
     "doc_id",
-    "relevance",  # empty: withdrawn
+    "relevance",  # empty if withdrawn
     "person",
     "source",
     "task",
@@ -58,7 +58,7 @@ _UNNAMED = ("entry", "verified", "takes_back")
 """Columns in which two rows with the same content may differ."""
 _Row = dict[str, Any]
 _GONE = "gone"
-"""Marker instead of a source, for a row that another row withdraws."""
+"""Marker, instead of a source, for a row that another row withdraws."""
 
 
 def exported(
@@ -80,7 +80,7 @@ def exported(
         chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]
         for column in _TYPED:
             chosen[column] = [formulas.escaped(words) for words in chosen[column]]
-        # All words are quoted, or a carriage return would end a line for readers.
+        # All words are quoted, since readers would end a line at a carriage return.
         quoting = csv.QUOTE_NONNUMERIC
         return chosen.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     if form not in FORMATS:
@@ -101,13 +101,13 @@ def exported(
 
 @dataclass(frozen=True)
 class Found:
-    """The judgements of a file, ready for the store, and omissions."""
+    """Judgements of a file, ready for the store, and omissions."""
 
     rows: DataFrame
     n_official: int = 0
     """Officially judged pairs, which are left unchanged."""
     n_different: int = 0
-    """Number of pairs that the file grades differently."""
+    """Number of these pairs that the file grades differently."""
 
 
 def from_qrels(
@@ -148,7 +148,7 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
 
 
 def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """The rows of a CSV by the names in its first line, each after its place for an error.
+    """Rows of a CSV by the names in its first line, each with its place for an error message.
 
     A required column may have a synonymous name (`records.column_of`). Raises Missing or WrongInput
     with file and line, also for a file without the required columns.
@@ -169,14 +169,14 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
         for given in reader:
             where = f"{path}, line {reader.line_num}"
             if None in given or None in given.values():
-                raise WrongInput(f"{where}: not as many columns as the header names, fix the line")
+                raise WrongInput(f"{where}: not as many columns as the header names; fix the line")
             yield where, given
     except csv.Error as error:
-        raise WrongInput(f"{path}, line {reader.line_num}: {error}, fix the line") from None
+        raise WrongInput(f"{path}, line {reader.line_num}: {error}; fix the line") from None
 
 
 def as_import(rows: DataFrame) -> DataFrame:
-    """The rows, all marked as imported; a withdrawal then only withdraws its person's judgements in
+    """The rows, all marked as imported; a withdrawal then withdraws only its person's judgements in
     imported files."""
     kept = rows["relevance"].where(rows["source"] != WITHDRAWN)
     return rows.assign(source=IMPORT, relevance=kept)
@@ -193,7 +193,7 @@ def _record(
         raise WrongInput(f"{where}: of {found['dataset'][:80]}, not of {dataset}: import it there")
     if any(not name or "\ufeff" in name for name in (found["query_id"], found["doc_id"])):
         raise WrongInput(
-            f"{where}: query_id or doc_id is empty or contains a byte order mark, fix the line"
+            f"{where}: query_id or doc_id is empty or contains a byte order mark; fix the line"
         )
     who, source = found["person"] or person, found["source"] or IMPORT
     if not who:
@@ -222,15 +222,15 @@ def grade(text: str, where: str, name: str = "relevance") -> int | None:
         return None
     found = WHOLE.fullmatch(text.strip())
     if found is None:
-        raise WrongInput(f"{where}: {name} is {text[:40]!r}, not a whole number, fix the line")
+        raise WrongInput(f"{where}: {name} is {text[:40]!r}, not a whole number; fix the line")
     if len(found[1]) > 20 or not -(2**31) <= int(found[1]) < 2**31:
-        raise WrongInput(f"{where}: {name} is {text[:40]!r}, too large a number, fix the line")
+        raise WrongInput(f"{where}: {name} is {text[:40]!r}, too large a number; fix the line")
     return int(found[1])
 
 
 def _flag(text: str, where: str) -> int:
     if text not in ("", "0", "1"):
-        raise WrongInput(f"{where}: unsure is {text[:40]!r}, neither 0 nor 1, fix the line")
+        raise WrongInput(f"{where}: unsure is {text[:40]!r}, neither 0 nor 1; fix the line")
     return int(text or 0)
 
 
@@ -242,14 +242,14 @@ def _time(text: str, where: str) -> str | None:
         time = datetime.fromisoformat(text)
         in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):  # In UTC a time in the year 1 may fall before it.
-        raise WrongInput(f"{where}: time is {text[:40]!r}, not of ISO 8601, fix the line") from None
+        raise WrongInput(f"{where}: time is {text[:40]!r}, not of ISO 8601; fix the line") from None
     return in_utc.isoformat(timespec="microseconds")
 
 
 def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFrame:
     """The rows missing from the saved ones of the dataset, each with its `entry`, imported at a
     time (default: now). A row with a time equals a saved one if all fields are equal. A row without
-    a time is new if its person's and source's newest judgement of the pair differs, so that a file
+    a time is new if the newest judgement of the pair by its person and source differs, so a file
     adds nothing the second time, even if others import it meanwhile."""
     at = at or now()
     known = {row["entry"] or _named(row) for row in _rows(saved)}
@@ -274,8 +274,8 @@ def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFr
 def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
     """Rows that withdraw the unchanged judgements of a file, to be added after the saved ones.
     Later judgements and withdrawals by its person stay. If a row of the file had replaced a
-    judgement by the same person from another file, that counts again. Withdrawals in the file are
-    left out."""
+    judgement by the same person from another file, the replaced one counts again. Withdrawals in
+    the file are left out."""
     said, of_file = _said(saved), _said(found)
     rows = [row for whose, given in of_file.items() for row in _backs(given, said[whose])]
     return DataFrame(rows, columns=list(COLUMNS)).astype({"relevance": "Int64"})
@@ -355,6 +355,6 @@ def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
 
 
 def _named(row: _Row, **more: int) -> str:
-    """An entry that is derived from the content."""
+    """An entry derived from the content."""
     content = {name: row[name] for name in COLUMNS if name not in _UNNAMED}
     return f"content-{hashlib.sha256(canonical_json(content | more).encode()).hexdigest()}"

@@ -27,18 +27,18 @@ SOURCES: Mapping[str, str] = {
 HUMAN = (PERSON, ADJUDICATION)
 """Sources that count by default."""
 IN_VIEW = "query-page"
-"""The task of judgements given on the Query page, with systems and ranks in view: not blind."""
+"""Task of judgements given on the Query page, with systems and ranks visible: not blind."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A row of the table of rules."""
+    """A row in the table of rules."""
 
     name: str
     text: str
     """Sentence about the rule on pages."""
     choose: Callable[[Sequence[int]], int]
-    """Combine grades, in the order in which they count, into one."""
+    """Function that combines grades, in the order in which they count, into one."""
 
 
 def _majority(grades: Sequence[int]) -> int:
@@ -69,7 +69,7 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of the added judgements that count, and of the rule for several on one pair."""
+    """Choice of the added judgements that count, and of the rule for several on a pair."""
 
     rule: str = "majority"
     sources: tuple[str, ...] = HUMAN
@@ -81,7 +81,7 @@ class Choice:
         for source in self.sources:
             if source not in SOURCES:
                 raise WrongInput(f"no source {source!r}; known: {', '.join(SOURCES)}")
-        # The order of sources does not matter.
+        # The order of sources is irrelevant.
         object.__setattr__(self, "sources", tuple(s for s in SOURCES if s in self.sources))
 
 
@@ -97,7 +97,7 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
 
 
 def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
-    """Sort key of added judgements that are in the order of their ids, oldest first.
+    """Sort key of added judgements in the order of their ids, oldest first.
 
     Judgements made here count in the order of ids, whatever their clock. Imported ones (with a time
     in `imported`) come before these, in the order of their times, so that an old file undoes
@@ -133,7 +133,7 @@ def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
     _, grades = _standing(rows, choice.sources)
     rule = RULES[choice.rule].choose
     found = sorted(
-        # A single label needs no rule, and most pairs have only one.
+        # Most pairs have a single label, which needs no rule.
         (*pair, settled[-1] if settled else judged[0] if len(judged) == 1 else rule(judged))
         for pair, (judged, settled) in grades.items()
     )
@@ -150,8 +150,7 @@ def _standing(
     rows: DataFrame, sources: Collection[str]
 ) -> tuple[DataFrame, dict[_Pair, tuple[list[int], list[int]]]]:
     """The current rows, and by pair the grades of people and of adjudications, in order."""
-    # Plain loops, since for a few rows, as after each judgement, they take a hundredth of pandas'
-    # time.
+    # For a few rows, as after each judgement, plain loops take a hundredth of pandas' time.
     pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
     people, kinds = rows["person"].tolist(), rows["source"].tolist()
     tasks = rows["task"].tolist()

@@ -1,8 +1,8 @@
 """Errors of an LLM's grades, estimated from the sample that people judged. A sample with unequal
 inclusion probabilities is not representative, so pairs are weighted by one over their probability.
 Means are Hájek's (1971), the weighted sum over the sum of the weights, with the variance of a ratio
-(Särndal, Swensson and Wretman 1992, section 5.7), as if pairs were drawn with replacement, which is
-a little too wide."""
+(Särndal, Swensson and Wretman 1992, section 5.7), as if pairs were drawn with replacement, which
+makes intervals slightly too wide."""
 
 from collections.abc import Mapping
 

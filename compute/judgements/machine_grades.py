@@ -1,5 +1,5 @@
-"""Grades of LLMs: read from files, or made from a run's scores. They are a separate source: no rule
-mixes them into official or added judgements, and no score counts them unless their set is chosen
+"""Grades of LLMs, read from files or derived from a run's scores. They are a separate source: no
+rule mixes them with official or added judgements, and they count only if their set is chosen
 (`sets`)."""
 
 import json
@@ -43,9 +43,9 @@ class GradeFile:
 def read(path: Path, how: shapes.How | None = None) -> GradeFile:
     """The grades of a file: judgements in any format (`shapes`), or umbrela's records as JSONL. An
     umbrela record has `judgment`, and either ids (qid and docid, or query_id and doc_id) or only
-    the texts `query` and `passage`; if its `result_status` is 0 the model's answer had no grade,
-    and the 0 written there is not one. Neither is a null or empty grade, in any format: these are
-    counted. Raises Missing or WrongInput with file and line."""
+    the texts `query` and `passage`; if its `result_status` is 0, the model's answer had no grade,
+    and the 0 in the record is not a grade. Such records, and null or empty grades in any format,
+    are only counted. Raises Missing or WrongInput with file and line."""
     how = how or shapes.How()
     none = DataFrame(columns=["query", "passage", "relevance", "line"])
     if _is_umbrela(path):
@@ -68,14 +68,14 @@ def _is_umbrela(path: Path) -> bool:
 
 
 def once(rows: DataFrame, path: Path) -> DataFrame:
-    """Each pair once. Raises WrongInput with the line if one has a second grade."""
+    """Each pair once. Raises WrongInput with the line if a pair has a second grade."""
     rows = rows.drop_duplicates([*_PAIR, "relevance"], ignore_index=True)
     twice = rows[rows.duplicated(_PAIR)]
     if len(twice):
         query_id, doc_id, line = twice.iloc[0][[*_PAIR, "line"]]
         raise WrongInput(
             f"{path}, line {line}: query {shown(query_id)} and document {shown(doc_id)} have"
-            " another grade above; keep one of the lines"
+            " a different grade above; keep one of the lines"
         )
     return rows
 
@@ -108,10 +108,10 @@ def _record(line: str, where: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         raise WrongInput(f"{where}: not JSON, fix or remove the line") from None
     if not isinstance(record, dict):
-        raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, fix the line')
+        raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}; fix the line')
     # An escape can name half a character, which no text file can hold, or NUL.
     if re.search(r"\\u(d[89a-f]|0000)", line, re.IGNORECASE) and not _is_text(record):
-        raise WrongInput(f"{where}: an escape in it is not a valid character, fix the line")
+        raise WrongInput(f"{where}: an escape in it is not a valid character; fix the line")
     return record
 
 
@@ -160,8 +160,8 @@ def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
 
 
 def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
-    """The scores below which these shares of a run's hits lie. Raises WrongInput if not shares, or
-    tied.
+    """Scores below which these shares of a run's hits lie. Raises WrongInput if they are not
+    shares, or are tied.
 
     Raises WrongInput for no share, and for two on one score.
     """

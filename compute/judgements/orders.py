@@ -22,7 +22,7 @@ from compute.base.errors import WrongInput
 from compute.evaluate.estimates.frames import Frame, of_lists
 
 CUT = 10
-"""The leaderboard is nDCG at this rank."""
+"""The leaderboard is ranked by nDCG at this rank."""
 _MANY = 6  # systems that have a document: so many or more
 _RANKS = (1, 2, 3, 5, 10, 1_000_000)  # the last ranks of groups of best ranks
 _ROWS = 10_000  # pairs whose differences are taken at a time
@@ -44,9 +44,9 @@ def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
 @dataclass(frozen=True)
 class RankedPairs:
     """The top k of every system joined with the judgements, for all or some consecutive queries. It
-    is sparse, unlike `evaluate.top_lists.Lists`, since these lists go to depth 1,000 and are
-    streamed block by block. Arrays have a row per query and document that is in a top k or judged,
-    ordered by ids."""
+    is sparse, unlike `evaluate.top_lists.Lists`, since the lists go to depth 1,000 and are streamed
+    in blocks. Arrays have a row per query and document that is in a top k or judged, ordered by
+    ids."""
 
     query_ids: pa.Array
     """The queries, by their ids."""
@@ -80,7 +80,7 @@ class RankedPairs:
 
 
 Blocks = Callable[[], Iterator[RankedPairs]]
-"""All lists, some queries at a time in the order of their ids; can be read repeatedly."""
+"""All lists, a few queries at a time in the order of their ids; can be read repeatedly."""
 
 
 class Tops(Protocol):
@@ -113,13 +113,14 @@ class Framed:
 
 
 Keys = Callable[[RankedPairs], tuple[NDArray[Any], ...]]
-"""Sort keys of the unjudged documents of some lists, the first key last; ties are broken by id."""
+"""Sort keys of the unjudged documents of some lists, first key last; ties are broken by id."""
 Order = Callable[[Blocks, int, int], Keys]
 """(blocks, depth, seed) -> keys. The systems' columns are in the order of their names."""
 
 
 def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = None) -> DataFrame:
-    """query_id, doc_id, place of the pairs to judge first, `most` of them or all; place 1 first.
+    """query_id, doc_id, place of the pairs to judge first (`most` of them, or all); place 1 is
+    first.
 
     Only one block and the result are in memory. The row order of the blocks' source does not
     matter. Raises WrongInput for an unknown order.
@@ -151,7 +152,7 @@ class _Front:
         )
 
     def cut(self, most: int | None) -> "_Front":
-        """The first of these, sorted; ties keep their order."""
+        """The first pairs, sorted; ties keep their order."""
         rows = np.lexsort(self.keys)[:most]
         taken = pa.array(rows)
         keys = tuple(key[rows] for key in self.keys)
@@ -237,12 +238,12 @@ def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
-    """The best rank of each row; rows that no system has come last."""
+    """Best rank of each row; rows that no system retrieved come last."""
     return np.where(rank > 0, rank, depth + 1).min(axis=1, initial=depth + 1)
 
 
 def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Hash of seed and pair, so that the order of two pairs does not depend on the rest of the
+    """Hash of seed and pair, so that the order of two pairs is independent of the rest of the
     pool."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:

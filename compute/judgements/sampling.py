@@ -1,5 +1,5 @@
-"""Samples of the pairs to judge: probabilities by the effect of a pair, in an order that may stop
-anywhere.
+"""Samples of the pairs to judge: probabilities depend on a pair's effect, and judging may stop
+anywhere in the order.
 
 Priority sampling (Duffield, Lund and Thorup 2007, Journal of the ACM 54): each pair gets a size
 and a uniform number, and the pairs come by size over number, the largest first. The first n are
@@ -20,15 +20,15 @@ from compute.evaluate.estimates.linearised import Kind, linear
 
 SCORES, DIFFERENCES, ORDER, AUDIT = "scores", "differences", "order", "audit"
 GOALS = (SCORES, DIFFERENCES, ORDER, AUDIT)
-"""An audit samples official judgements: see `tasks.auditing`."""
+"""Goal of an audit, which samples official judgements: see `tasks.auditing`."""
 SMALLEST_BATCH = 40
 _LEAST = 0.02
-"""Lower bound of a prediction, as a share of the highest grade: otherwise a pair predicted as 0
+"""Lower bound of a prediction, as a share of the highest grade; otherwise a pair predicted as 0
 could not be drawn."""
 
 _FLAT = 1e-12
 _LEAST_WEIGHT = 1e-300
-"""A batch that tells nothing new of old pairs may be the only one of pairs that came later."""
+"""Least weight of a batch, which may be the only one for newer pairs."""
 
 
 def sizes(
@@ -38,7 +38,8 @@ def sizes(
     goal: str = SCORES,
     baseline: int | None = None,
 ) -> Values:
-    """(N,) What each pair is drawn by: its effect on the goal, times the uncertainty of its grade.
+    """(N,) Size by which each pair is drawn: its effect on the goal, times the uncertainty of its
+    grade.
 
     `shares` (N,): how likely each pair is relevant (default: nothing is known). `baseline`: a
     system's place, for differences. Chances in proportion to these give the smallest sum of
@@ -56,7 +57,7 @@ def sizes(
     if goal == ORDER:
         whole = len(frame.systems) * square
         apart = whole - moves.sum(axis=1) ** 2
-        # A pair that moves all systems equally moves no difference; rounding must not let it be
+        # A pair that moves all systems equally changes no difference; rounding must not let it be
         # drawn.
         square = np.where(apart > _FLAT * whole, apart, 0)
     share = np.clip(shares, _LEAST, 1 - _LEAST)
@@ -65,21 +66,21 @@ def sizes(
 
 @dataclass(frozen=True)
 class Order:
-    """Rows of a frame in the order in which they are judged."""
+    """Rows of a frame in the order of judging."""
 
     rows: Counts
     size: Values
     """Size of each pair, by place in the order."""
     priority: Values
-    """Priority of each pair, falling, by place in the order."""
+    """Priority of each pair, descending, by place in the order."""
 
     known: Counts
-    """The rows that were judged before."""
+    """Rows that were judged before."""
     n_rows: int
     """Number of pairs in the frame."""
 
     def first(self, n: int, weight: float = 1.0) -> Batch:
-        """The first n as a sample, with the chance that each row of the frame had to be in it."""
+        """The first n as a sample, with each row's inclusion probability."""
         after = self.priority[n] if n < len(self.rows) else 0.0
         chances = np.zeros(self.n_rows)
         chances[self.rows] = np.minimum(1, self.size / after) if after > 0 else 1.0
@@ -88,7 +89,7 @@ class Order:
 
 
 def order(size: Values, known: Flags, seed: int) -> Order:
-    """Draw the order of the rows not known, by their sizes (N,); those of size 0 stay out."""
+    """Draw an order of the unknown rows by their sizes (N,); rows of size 0 are left out."""
     rows = np.flatnonzero(~known & (size > 0))
     number = 1 - np.random.default_rng(seed).random(len(size))
     priority = size[rows] / number[rows]
@@ -98,7 +99,7 @@ def order(size: Values, known: Flags, seed: int) -> Order:
 
 
 def weight(size: Values, before: int, after: int) -> float:
-    """Weight of a batch that raises the number of judgements from one value to another.
+    """Weight of a batch that increases the number of judgements from one value to another.
 
     By so much does 1 over the variance grow that one sample by these sizes would have: then batches
     together are worth about as much as one sample. The sizes must be those from before the first
@@ -114,7 +115,7 @@ def together(
     goal: str = SCORES,
     baseline: int | None = None,
 ) -> list[Batch]:
-    """The first n of each order, one drawn after the other, with the weights of `weight`.
+    """The first n of each order, drawn one after the other, with the weights of `weight`.
 
     The sizes are those of `sizes` before any judgement, over what a batch and those before it could
     draw: neither a grade nor chance moves a weight. Once all of the last order is judged nothing is
@@ -136,24 +137,24 @@ def together(
 
 
 def _precision(size: Values, n: int) -> float:
-    """1 over the variance that sizes expect of a sample of n."""
+    """Inverse of the variance that sizes imply for a sample of n."""
     size = size[size > 0]
     n = min(n, len(size) - 1)
     return 1 / float((size**2 * (1 / _chances(size, n) - 1)).sum()) if n >= 1 else 0.0
 
 
 def _chances(size: Values, n: int) -> Values:
-    """Inclusion probabilities proportional to sizes above 0, at most 1, summing to n."""
+    """Inclusion probabilities proportional to the positive sizes, at most 1, with sum n."""
     falling = np.sort(size)[::-1]
     after = np.cumsum(falling[::-1])[::-1][:n] / np.arange(n, 0, -1)
-    # The largest sizes are sure to be drawn, as many as leave no chance above 1 below them.
+    # The largest sizes are certain to be drawn: as many as needed for no other probability above 1.
     sure = int(np.argmax(falling[:n] <= after))
     return np.minimum(1, size / after[sure])
 
 
 def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int) -> Values:
-    """(S, S) The standard errors of differences, on the diagonal of means, that a sample of n of
-    these sizes should give; of means only where the sizes were drawn for the scores.
+    """(S, S) Expected standard errors of differences (on the diagonal, of means) for a sample of n
+    with these sizes; of means only if the sizes were drawn for the scores.
 
     `shares` (N,): how likely each pair is relevant; 0 or 1 if it is known. With 1/2 for all
     that is not known the errors will hardly be larger. After an earlier sample, the inverse
@@ -171,20 +172,20 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
 
 @dataclass(frozen=True)
 class Growth:
-    """Decrease of the errors of a sample as it grows, as far as grades are predicted."""
+    """Decrease of the errors of a growing sample, as far as grades are predicted."""
 
     frame: Frame
     of: Kind
     shares: Values
-    """(N,) How likely each pair is relevant, by others; 0 or 1 if it was known before."""
+    """(N,) Predicted probability that each pair is relevant; 0 or 1 if known before."""
     size: Values
     """(N,) Sizes by which pairs are drawn, including the sample's; 0 for pairs known before."""
     n: int
-    """Pairs of the sample."""
+    """Number of pairs in the sample."""
 
     def falls(self, more: int) -> Values:
-        """(S, S) Ratio of the errors with this many more pairs to the present ones; of means and
-        differences as in `expected_errors`. Where nothing is uncertain, 0."""
+        """(S, S) Ratio of the errors with this many more pairs to the present ones, of means and
+        differences as in `expected_errors`; 0 if nothing is uncertain."""
         now, then = (self._errors(n) for n in (self.n, self.n + more))
         return np.divide(then, now, out=np.zeros_like(now), where=now > 0)
 
@@ -192,7 +193,7 @@ class Growth:
         return expected_errors(self.frame, self.of, self.shares, self.size, max(n, 1))
 
     def needed(self, reach: Values, wanted: float, stays: Values | float = 0.0) -> int | None:
-        """The fewest pairs more that bring half-widths (S, S; 0: not asked) down to this one.
+        """Fewest further pairs that reduce half-widths (S, S; 0: not requested) to this one.
 
         `stays`: what of each no judgement moves. None if all that can be drawn is too few.
         """

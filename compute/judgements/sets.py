@@ -1,7 +1,7 @@
-"""Judgement sets: named choices of the judgements behind a number. `official`; `added`, the
-official and the added ones, by a rule; and each source by itself, such as `person:ada`,
-`file:more.qrels` or `machine:gpt`, or `carried:old`, the judgements of an older version of the
-collection. With a single source only its judgements count."""
+"""Judgement sets: named choices of the judgements behind a number. They are `official`; `added`
+(official and added, combined by a rule); and each single source, such as `person:ada`,
+`file:more.qrels`, `machine:gpt`, or `carried:old` for judgements of an older version of the
+collection. With a single source, only its judgements count."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ def of_machine(name: str) -> str:
 
 
 def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
-    """The sets of each person, model and imported file: query_id, doc_id, relevance, by name.
+    """Sets of each person, model and imported file: query_id, doc_id, relevance, by name.
 
     `rows` are the added judgements of one dataset. A rule combines several grades in a file;
     settled disagreements belong to no person. A file is named after the note shared by an import,
@@ -43,7 +43,7 @@ def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
 
 
 def with_added(official: DataFrame, rows: DataFrame, choice: Choice) -> DataFrame:
-    """The official judgements, followed by the labels of pairs without any."""
+    """The official judgements, followed by labels of pairs without one."""
     both = pd.concat([official[_LABEL], resolve(rows, choice)[_LABEL]], ignore_index=True)
     return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)
 
@@ -55,7 +55,7 @@ def by_grade(grades: Iterable[int]) -> str:
 
 
 def _files(rows: DataFrame) -> Series:
-    """Name of the file of each row; absent for judgements made here."""
+    """Name of each row's file; absent for judgements made here."""
     told = rows["imported"].fillna(rows["time"])
     imported = rows["imported"].mask(rows["source"] == IMPORT, told)
     imported = imported.astype("str").where(imported.notna())

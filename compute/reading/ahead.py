@@ -16,14 +16,14 @@ from compute.store.state import Outgrown
 
 log = logging.getLogger(__name__)
 PAUSE, PATIENCE = 0.25, 5.0
-"""Seconds between two checks for a new version, and after which nobody waits for its opening."""
+"""Seconds between checks for a new version, and after which nobody waits for it to open."""
 FIRST, LAST = 3.0, 20.0
-"""Seconds to wait for the first page of a process, which is drawn by itself, and for a version that
-is being opened when the process ends."""
+"""Seconds to wait for the first page of a process, which is drawn alone, and at the end of the
+process for a version that is being opened."""
 BREATH, PART_PACE = 1.0, 0.25
 """Seconds, per open page but one, between two requests to all pages to check whether they are out
-of date; and, per part that follows judgements, between two redraws of these. So both use only a
-part of one processor."""
+of date; and, per part that follows judgements, between two redraws of these. Both therefore use
+only part of a processor."""
 CALM, LONGEST = 5.0, 120.0
 """A page with a part that follows judgements is redrawn after this many seconds without a new one,
 or this many seconds after it was last drawn."""
@@ -56,7 +56,7 @@ class Ahead:
         self.beat = -math.inf
         """Time of the last check."""
         self.judgement, self.judged = 0, -math.inf
-        """The newest judgement, and the time when it was seen."""
+        """The newest judgement, and when it was seen."""
         self.outgrown = False
         """True once a newer Beirscope has migrated the store."""
         self._counted = 0
@@ -66,7 +66,7 @@ class Ahead:
         self._failed = ""
 
     def current(self) -> Version:
-        """The version that a page shows now; a new one is shown once it is open."""
+        """Version that a page shows now; a new version is shown when it is open."""
         store = self._answers().store
         waits = time.monotonic() - self.beat < PATIENCE
         return self.version if waits else store.version(), store.judgement_version()
@@ -132,7 +132,7 @@ class Ahead:
                 return
 
     def _note(self, error: Exception) -> None:
-        """Log a failure once; pages report it, too."""
+        """Log a failure once; pages also report it."""
         if self._failed != (failed := f"{type(error).__name__}: {error}"):
             log.warning(
                 "the newest version could not be opened in advance: %s", failed, exc_info=error
@@ -174,7 +174,7 @@ class Ahead:
             self._counted = manifest
 
     def tell_judged(self) -> None:
-        """Wake the followers of judgements, if there is a new one; they score it as they read."""
+        """Wake the followers of judgements if there is a new one; they score it when they read."""
         newest, now = self._answers().store.judgement_version(), time.monotonic()
         if newest != self.judgement:
             self.judgement, self.judged = newest, now
@@ -184,7 +184,7 @@ class Ahead:
             self._pages.wake(PART)
 
     def _tell_pages(self) -> None:
-        """Let every page check whether it is out of date, if something is new."""
+        """Make every page check whether it is out of date, if something is new."""
         new, now = (self.version, self.judgement), time.monotonic()
         if new != self._told and now > self._telling + self._breath():
             self._told, self._telling = new, now

@@ -19,11 +19,11 @@ from compute.store.store import Part, Store
 Query = Callable[..., DataFrame]
 Answer = tuple[DataFrame, Inputs]
 Version = tuple[int, int]
-"""The manifest's version and the id of the last added judgement."""
+"""Version of the manifest, and id of the last added judgement."""
 Picked = tuple[str, ...]
 """Versions of systems (`run_versions`) that are treated like systems."""
 KEPT_BYTES = 200_000_000
-"""Limit of all answers together; one answer takes at most half of it."""
+"""Most bytes of all answers together; one answer takes at most half of this."""
 FRAME_BYTES = 20_000
 """Overhead of a frame in bytes, besides its values."""
 
@@ -33,7 +33,7 @@ class Scope(NamedTuple):
 
     picked: Picked = ()
     kind: Any = None
-    """The query group that is read, a NamedTuple; None for all queries."""
+    """Query group that is read, a NamedTuple; None for all queries."""
 
 
 _ALL = Scope()
@@ -115,7 +115,7 @@ class Answers:
         The frame is the caller's own copy. `choice` sets the added judgements that count; None for
         official ones only. An answer stays cached until one of its inputs is replaced.
         """
-        # A part found damaged in the meantime is left out of later reads.
+        # A part that was found damaged meanwhile is left out of later reads.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
         name = f"{query.__module__}.{query.__qualname__}"
@@ -135,7 +135,8 @@ class Answers:
                 frame = query(cursor, **params)
             return frame, inputs.of(frame, declared(query), params)
 
-        # Keep only the newest answer to a question, or each judgement would leave a copy of all.
+        # Only the newest answer to a question is kept; otherwise each judgement would leave a copy
+        # of all answers.
         frame, found = _KEPT.of(asked, make, rests)
         return frame.copy(), found
 

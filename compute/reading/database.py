@@ -71,7 +71,7 @@ class Reading:
     version: int
     """The version of the manifest."""
     connection: DuckDBPyConnection
-    """Do not query it directly: threads that share a connection mix up their results."""
+    """Do not query it directly, since threads that share a connection mix up results."""
     parts: Mapping[tuple[str, str, str], Part]
 
     def cursor(self) -> DuckDBPyConnection:
@@ -107,7 +107,7 @@ def _opened(store: Store, version: int, picked: Collection[str]) -> Reading:
 
 
 def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
-    """Result of an attempt, repeated once without a file that proves damaged."""
+    """Result of an attempt, which is repeated once without a file that proves damaged."""
     while True:
         try:
             return attempt()
@@ -136,7 +136,7 @@ def snapshot(
 ) -> None:
     """Write the newest version to one self-contained DuckDB file. It is written completely or not
     at all. Without `texts`, texts of documents and queries are left out; ids and lengths stay.
-    `picked` earlier runs of systems are included, all of them with None. Weights of models and
+    `picked` earlier runs of systems are included; None includes all. Weights of models and
     paths of this machine are never included. Raises Conflict for a file that exists, WrongInput for
     a missing folder."""
     file = file.resolve()
@@ -215,7 +215,7 @@ def _fill(
     texts: bool = True,
     in_full: bool = False,
 ) -> None:
-    """Make every table and view. With `bulk` the parts become tables, too, for sharing. With
+    """Make every table and view. With `bulk` the parts also become tables, for sharing. With
     `in_full` views use full paths of this machine."""
     instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     given = provenance.without_folders(part.system for part in parts) if bulk else {}
@@ -278,7 +278,7 @@ def _part_record(part: Part, path: str) -> dict[str, Any]:
 
 @cache
 def _published() -> pa.Table:
-    """The papers' tables, which stay the same while this process runs."""
+    """The papers' tables, which do not change while this process runs."""
     return pa.Table.from_pandas(published.results())
 
 
@@ -288,7 +288,7 @@ def _datasets(parts: list[Part]) -> pa.Table:
 
 
 def _systems(parts: list[Part]) -> pa.Table:
-    """The catalogue, then stored systems missing from it: other parameters, imports."""
+    """The catalogue, followed by stored systems missing from it: other parameters, imports."""
     # Query generators, LLMs and training sets are not systems; a trained model may have no run yet.
     others = ("generated", "model", "training", *NAMED_OTHERWISE)
     ranked = {part.system for part in parts if part.system and part.kind not in others}

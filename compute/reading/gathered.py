@@ -39,7 +39,7 @@ class Runs(NamedTuple):
     dataset: str
     systems: list[str]
     parts: list[str]
-    """Their ids."""
+    """Ids of the parts."""
     paths: list[str]
 
     @property
@@ -60,7 +60,7 @@ class Runs(NamedTuple):
         """File in which they are gathered."""
         # A dataset can have any name.
         name = hashlib.sha256(self.dataset.encode()).hexdigest()
-        # Readers with picked versions read other parts, so each choice has its own file.
+        # Readers with picked versions read different parts, so each choice has its own file.
         picked = "-picked" * any("@" in system for system in self.systems)
         return self.home / "caches" / f"{self.kind}-{name}{picked}.parquet"
 
@@ -68,7 +68,7 @@ class Runs(NamedTuple):
 def runs(
     cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str] | None = None
 ) -> list[Runs]:
-    """The parts of each given dataset that has some; by default of all."""
+    """Parts of each given dataset that has some; by default of all datasets."""
     ((home,),) = cursor.execute(_HOME).fetchall()
     asked = None if datasets is None else list(datasets)
     rows = cursor.execute(_RUNS, {"kind": kind, "datasets": asked}).fetchall()
@@ -78,7 +78,7 @@ def runs(
 def table(
     of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
 ) -> pa.Table:
-    """Some columns of the table that `make` makes of the parts; all columns if it was made just
+    """Some columns of the table that `make` makes from the parts; all columns if it was made just
     now.
 
     Columns in `ids` are dictionaries. It is one chunk, without the metadata of `make`.
@@ -89,7 +89,7 @@ def table(
     # Before they are read, so that later changes are noticed the next time.
     stamps = json.dumps(of.made_of)
     made = make(of).replace_schema_metadata({_MADE: stamps})
-    # A home that is read-only or full is read nevertheless.
+    # A read-only or full home is read all the same.
     with contextlib.suppress(OSError):
         _write(made, ids, of)
     return made

@@ -1,4 +1,4 @@
-"""Judgement sets of a reading, and every stored run scored by one of them."""
+"""Judgement sets of a reading, and every stored run scored by a set."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ _GRADES = {
     name: f"select query_id, doc_id, relevance from {kind} where dataset = ? and system = ?"
     for name, kind in ((sets.MACHINE, KIND), (sets.CARRIED, sets.CARRIED))
 }
-"""By the kind of set: those of parts of their own."""
+"""Sets that are parts of their own, by kind of set."""
 _SCORED = """
 select system, query_id, value from scores
 where dataset = ? and measure = ? and not isnan(value)
@@ -69,7 +69,7 @@ from averaged
 
 
 def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
-    """The sets of a dataset: official, added if there are any, then one per source."""
+    """Sets of a dataset: official, added if there are any, then one per source."""
     rows = _added(cursor, dataset)
     published = [name for name, _ in cursor.execute(_PUBLISHED, [dataset]).fetchall()]
     own = [*sets.of_added(rows), *published]
@@ -79,8 +79,8 @@ def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
 def labels(
     cursor: DuckDBPyConnection, dataset: str, name: str, choice: Choice | None = None
 ) -> DataFrame:
-    """query_id, doc_id, relevance of a set, a pair once. Raises Missing with the existing sets.
-    `choice` sets the added judgements that count, and how those of one pair are combined."""
+    """query_id, doc_id, relevance of a set, each pair once. Raises Missing with the existing sets.
+    `choice` sets which added judgements count, and how several on a pair are combined."""
     choice = choice or Choice()
     kind, _, of = name.partition(":")
     if name == sets.OFFICIAL:
@@ -208,7 +208,7 @@ def cursor_of(
 ) -> Iterator[DuckDBPyConnection]:
     """A connection whose `judgements`, `scores` and `means` are by only this set, which its
     variable `judgement_set` tells code that would otherwise read official ones. Datasets without
-    the set have none there. Raises Missing if no dataset has it."""
+    the set have no rows in them. Raises Missing if no dataset has it."""
     with reading.cursor() as cursor:
         stored = [of for of in _datasets(cursor) if of in datasets or not datasets]
         known = {of: names(cursor, of) for of in stored}

@@ -14,7 +14,7 @@ from compute.reading import gathered
 from compute.reading.gathered import Runs
 
 GROUPS = ("corpus", "relevant", "top")
-"""The documents of the corpus, those judged above 0, and the top hits of every query."""
+"""Documents of the corpus, documents judged above 0, and the top hits of every query."""
 
 _SYSTEM = "system"
 _KEYS = [_SYSTEM, "group", "n_words"]
@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 
 
 class Counts(NamedTuple):
-    """Number of documents of each length; rows by system, group and length, all ascending."""
+    """Number of documents of each length; rows are by system, group and length, all ascending."""
 
     systems: Numbers
     """Indices of the requested systems' names."""
@@ -105,7 +105,7 @@ def _chosen(of: Runs, systems: Sequence[str], k: int) -> Counts:
     group, words, counts = (table[name].to_numpy() for name in ("group", "n_words", str(k)))
     some = (where >= 0) & (counts > 0)
     found = Counts(where[some], group[some], words[some], counts[some])
-    # In the order of sorted names, which the caller's need not have.
+    # In the order of sorted names, which may differ from the caller's.
     order = np.argsort(found.systems, kind="stable")
     return Counts(*(column[order] for column in found))
 

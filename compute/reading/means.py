@@ -1,5 +1,5 @@
 """Means of every run's scores, cached from one version of the store to the next. Parts never
-change, and neither do their means, so only means of parts that no process has read yet are
+change, and neither do their means, so only the means of parts that no process has read yet are
 computed, instead of means over millions of scores after every publication."""
 
 import contextlib
@@ -80,7 +80,7 @@ from {forums} join {means} on part = dataset
 group by name, n_parts, system, measure
 having count(*) = n_parts
 """
-"""The mean of a dataset of parts: the mean of its parts' means, once all have one. `forums`: FORUMS
+"""Mean of a dataset of parts: the mean of its parts' means, if all parts have one. `forums`: FORUMS
 or some of its rows; `means`: a table with the columns of `means`."""
 
 MEANS_OF_MEANS = (
@@ -117,7 +117,7 @@ def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: P
         known = pa.concat_tables(
             [known, _counted(connection, {key: keys[key] for key in unseen}, tops)]
         )
-        # A home that is read-only or full is read nevertheless.
+        # A read-only or full home is read all the same.
         with contextlib.suppress(OSError):
             _remember(known, home)
     rows = connection.from_arrow(known.drop_columns(["parts"]))

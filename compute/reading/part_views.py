@@ -9,8 +9,8 @@ from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection
 
 
 def create(connection: DuckDBPyConnection, view: str, files: Mapping[str, Sequence[str]]) -> None:
-    """A view of all rows of the files, which have a column `dataset`; by dataset, in order. It is
-    one statement, since with nested relations each level reopens all files below it."""
+    """A view of all rows of the files, which have a column `dataset`; by dataset, in order. It is a
+    single statement, since each level of nested relations would reopen all files below it."""
     branches = [_branch(name, list(of)) for name, of in files.items()]
     connection.execute(f"create view {ColumnExpression(view)} as {_united(branches)}")
 
@@ -25,7 +25,7 @@ def _branch(dataset: str, files: list[str]) -> str:
 
 
 def _united(branches: list[str]) -> str:
-    # Halved, since a chain of a thousand would be nested deeper than DuckDB allows.
+    # The list is halved, since a chain of a thousand would be nested deeper than DuckDB allows.
     if len(branches) == 1:
         return branches[0]
     half = len(branches) // 2

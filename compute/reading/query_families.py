@@ -1,4 +1,4 @@
-"""Families of queries: the label of a dataset's queries that says which belong together."""
+"""Query families: the label of a dataset's queries that says which queries belong together."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _DECLARED = """
 select dataset, provenance ->> '$.family' as key from parts
 where kind = 'query_labels' and system = '' and list_contains($datasets, dataset)
 """
-# Names as literals, not joined: so only these datasets' files are opened.
+# Names are literals instead of a join, so that only these datasets' files are opened.
 _FAMILIES = """
 select dataset, query_id, value as family from query_labels
 where list_contains($datasets, dataset) and key = $key
@@ -23,14 +23,14 @@ where list_contains($datasets, dataset) and key = $key
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
 def declared(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, key: the key of labels that is the family, of the datasets that have one."""
+    """dataset, key: the key of the labels that are families, for datasets that have families."""
     found = cursor.execute(_DECLARED, {"datasets": list(datasets)}).df()
     return found[found["key"].fillna("") != ""].reset_index(drop=True)
 
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
 def of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, query_id, family: of the queries that have one; empty if no dataset declares any."""
+    """dataset, query_id, family of queries that have one; empty if no dataset declares any."""
     asked = [DataFrame(columns=["dataset", "query_id", "family"], dtype="str")]
     for key, own in declared(cursor, datasets).groupby("key"):
         named = {"datasets": own["dataset"].tolist(), "key": key}
@@ -39,8 +39,8 @@ def of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 
 
 def codes(queries: DataFrame, families: DataFrame) -> NDArray[np.int64] | None:
-    """A number from 0 for the family of each of the queries (dataset, query_id), by rows of `of`;
-    one without a family is its own. None if no dataset of theirs declares any."""
+    """Number from 0 of each query's family (dataset, query_id), by rows of `of`; a query without a
+    family is its own. None if none of the datasets declares families."""
     if not queries["dataset"].isin(families["dataset"]).any():
         return None
     own = queries[["dataset", "query_id"]].merge(families, "left", ["dataset", "query_id"])

@@ -33,18 +33,18 @@ class Question:
     """Declaration of a query: the inputs of its answer, and the source of its numbers."""
 
     datasets: tuple[str, ...] = ()
-    """The parameters that name datasets."""
+    """Parameters that name datasets."""
     collections: tuple[str, ...] = ()
-    """The parameters that name collections."""
+    """Parameters that name collections."""
     systems: tuple[str, ...] = ()
-    """The parameters that name the systems whose runs are behind the numbers."""
+    """Parameters that name the systems whose runs are behind the numbers."""
     shows: Shows = ""
     """Source of the numbers; empty if the answer only lists options of a picker."""
     confined: bool = True
-    """It only reads parts of the named datasets, of these datasets' parts, and of both's corpora,
-    and only added judgements that count. A question that names none depends on everything."""
+    """True if it reads only parts of the named datasets, their parts and corpora, and added
+    judgements that count. A question that names no dataset depends on everything."""
     whole: bool = False
-    """It covers all queries, even if a page shows only one group."""
+    """True if it covers all queries, even if a page shows only one group."""
 
     @property
     def by_kind(self) -> bool:
@@ -144,7 +144,7 @@ class Holding:
         return cls(parts, digests, {**DATASETS, **of_parts(fresh)})
 
     def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
-        """Key of the inputs of the answer, unchanged while they are; None for everything."""
+        """Key of the inputs of the answer, unchanged while they are; None stands for everything."""
         asked = declared(query)
         about = set(named(params, [*asked.datasets, *asked.collections]))
         if not asked.confined or not about:

@@ -23,7 +23,7 @@ class Scores(NamedTuple):
     """The values of systems by one measure."""
 
     queries: pa.Array
-    """Sorted: queries for which at least one system has a value."""
+    """Queries for which at least one system has a value, sorted."""
     values: Values
     """systems x queries; nan if a system has no value."""
 

@@ -1,4 +1,4 @@
-"""The top ranks of all runs on a dataset, with each id once."""
+"""Top ranks of all runs on a dataset, with each id stored once."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from compute.reading import gathered
 from compute.reading.gathered import Runs
 
 DEPTH = 10
-"""Depth of the extract of the hits, and so of these."""
+"""Depth of the extract of the hits, and therefore of these ranks."""
 
 _IDS = ["query_id", "doc_id"]
 _SYSTEM = "system"

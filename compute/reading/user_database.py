@@ -82,7 +82,7 @@ def describe(connection: DuckDBPyConnection) -> None:
         group by all
         """
     ).fetchall()
-    # In one transaction, or each of about 300 comments would be written to the disk.
+    # In one transaction, since otherwise each of about 300 comments would be written to disk.
     connection.begin()
     for name, kind, columns in found:
         table = TABLES[name]

@@ -30,18 +30,18 @@ SYSTEMS = (
 LIBRARIES = tuple(
     f"pydocs-{name}" for name in ("networkx", "numpy", "pandas", "scikit-learn", "scipy")
 )
-"""Libraries whose results ship; libraries added to the catalogue later are not part of the demo."""
+"""Libraries whose results are shipped; the demo has no libraries added later."""
 NEAR = 5e-4
-"""Means closer than this count as equal: they differ by one step at most in three digits."""
+"""Means closer than this count as equal; they differ by at most one unit of the third digit."""
 
 
 def pairs() -> list[tuple[str, str]]:
-    """(system, dataset) of every run, the fast systems first so that pages fill early."""
+    """(system, dataset) of every run, fast systems first so that pages fill early."""
     return [(system, dataset) for system in SYSTEMS for dataset in LIBRARIES]
 
 
 def run(bench: Bench) -> Iterator[tuple[str, str, str]]:
-    """Run the missing pairs in this process; system, dataset and error of each, as it ends."""
+    """Run missing pairs in this process; yields system, dataset and error of each as it ends."""
     for system, dataset in pairs():
         try:
             recompute.run(bench, systems.system(system), DATASETS[dataset])
@@ -73,7 +73,7 @@ class Proof:
 def proof(store: Store) -> Proof:
     """Compare the mean scores of the demo's runs computed here with the shipped ones."""
     demo = set(pairs())
-    # Shipped hits may have been rescored here with another measure.
+    # Shipped hits may have been rescored here by another measure.
     runs = {(part.system, part.dataset) for part in store.parts("hits") if not part.shipped}
     scores = [part for part in store.parts("scores") if (part.system, part.dataset) in demo & runs]
     local = [(part, f"{part.system} on {part.dataset}") for part in scores if not part.damage]

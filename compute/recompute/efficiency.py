@@ -26,7 +26,7 @@ from compute.store import freshness, provenance
 from compute.store.store import Part, Publication, Store
 
 RECALL = "candidate_recall@100"
-"""Recall of a run, not of its index: it depends on the search parameters."""
+"""Recall of a run, not of its index, since it depends on the search parameters."""
 MEASURED: Mapping[str, str] = {
     "index_seconds": "seconds to index the documents, encoding them included",
     "index_bytes": "size of the index on the disk",
@@ -41,7 +41,7 @@ MEASURED: Mapping[str, str] = {
 """Content of the part `efficiency`: every measure and its meaning."""
 
 LOOK = 0.05
-"""Seconds between two looks at the memory."""
+"""Seconds between measurements of memory."""
 _FILE = "built.json"
 """File in the folder of an index with the cost of building it."""
 
@@ -54,13 +54,13 @@ class Cost:
     peak_bytes: int = 0
     """Resident memory of this process and its descendants, sampled 20 times a second."""
     load: float = 0.0
-    """Processes that waited for a processor in the last minute: a busy machine is slower. 0 if this
-    process has priority (a real-time policy of Linux, as with `chrt -r 5`)."""
+    """Number of processes that waited for a processor in the last minute, since a busy machine is
+    slower. 0 if this process has priority (a real-time policy of Linux, as with `chrt -r 5`)."""
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[Cost]:
-    """Measure the seconds and the peak memory of a block, its child processes included."""
+    """Measure the seconds and the peak memory of a block, including child processes."""
     cost, done = Cost(load=_load()), threading.Event()
     cost.peak_bytes = resident()
 

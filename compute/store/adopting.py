@@ -1,4 +1,4 @@
-"""Adopting: a state takes over a home whose parts belong to another, or to a lost one."""
+"""Adoption: a state takes over a home whose parts belong to another state or to a lost one."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,11 +19,11 @@ class Adoption:
     own: bool
     """True if the home and its parts already belong to this state."""
     listed: list[Path]
-    """Parts that the state lists; they stay."""
+    """Number of parts that the state lists, which stay."""
     unknown: list[Path]
-    """Parts that the state does not list; they go to the trash."""
+    """Number of parts that the state does not list, which go to the trash."""
     thrown: list[Path]
-    """Files in the trash that the state lists; they come back."""
+    """Number of files in the trash that the state lists, which are restored."""
 
     def __str__(self) -> str:
         if self.own:

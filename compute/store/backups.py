@@ -63,11 +63,11 @@ class Outcome:
 
     parts: Sequence[Part]
     copied: int
-    """Number of parts that the folder lacked."""
+    """Number of parts that the folder did not have."""
     left_out: Sequence[Part]
     """Damaged parts."""
     broken: Sequence[str] = ()
-    """Faults of its judgements, one sentence each."""
+    """Faults of its judgements, a sentence each."""
     as_found: bool = False
     """True for a backup made before judgements had a hash chain."""
 
@@ -119,8 +119,7 @@ def _at_work(home: Path, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[Engine, Path]]:
-    """A state at one moment as an SQLite file, removed after the block; superseded parts are
-    dropped."""
+    """A state at one moment as an SQLite file, for the with-block, without superseded parts."""
     with scratch.folder(settings.home, "backup-") as place:
         engine = state.open_state(Settings(home=place))
         with state.opening(engine, place), state.writing(engine) as target:
@@ -135,7 +134,7 @@ def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[E
 
 def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) -> Outcome | None:
     """Copy the parts of a snapshot, and drop damaged ones from it; None to start again. A file that
-    is gone because its part was superseded and tidied away is not damaged: a later snapshot has its
+    is gone because its part was superseded and removed is not damaged; a later snapshot has its
     replacement."""
     wanted = [replace(part, bucket=store.bucket) for part in _listed(copy, store.home)]
     store.fetch(wanted)
@@ -185,7 +184,8 @@ def restore(
     make_folder(home)
     with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
         record, command = read(folder), f"{RESTORE} {shlex.quote(str(folder))}"
-        # First of all, so that a kill can be resumed, and nobody makes a state meanwhile.
+        # This comes first, so that a killed restore can be resumed and nobody creates a state
+        # meanwhile.
         identity = _begin(settings, command, lambda: _refuse_full(home))
         copy = _unpacked(folder, place)
         wanted, broken = _listed(copy, folder), integrity.of_rows(copy)
@@ -230,9 +230,9 @@ def move(settings: Settings, jobs: More, more: More) -> None:
 
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
-    """Assign a home to a state that will be made, so that nobody opens it; returns the state's
-    identity. Raises what `refuse` does; it is not called if the same command was killed before its
-    end. Raises Conflict if there is already a state, unless that command had only left out its last
+    """Assign a home to a state that will be created, so that nobody opens it; returns the state's
+    identity. Raises like `refuse`, which is not called if the same command was killed before its
+    end. Raises Conflict if there is already a state, unless that command had left out only its last
     mark."""
     home = settings.home
     with locked(home / "locks" / "home.lock"):
@@ -292,7 +292,7 @@ def read(folder: Path) -> Record:
         raise WrongInput(f"{file} is damaged ({error}): name another folder") from None
     if record.format > FORMAT or record.state_format > len(STEPS):
         raise Conflict(f"{folder} was made by a newer Beirscope: update this one first")
-    # It becomes a file name.
+    # The value becomes a file name.
     if not re.fullmatch("[0-9a-f]{64}", record.sha256):
         raise WrongInput(f"{file} is damaged (sha256): name another folder")
     return record
@@ -320,7 +320,7 @@ def _listed(copy: Engine, root: Path) -> list[Part]:
     """The parts listed in a snapshot, with their files under a root."""
     with state.reading(copy) as connection:
         rows = connection.execute(select(state.parts).order_by(state.parts.c.id)).all()
-    # It becomes a file name.
+    # The value becomes a file name.
     if bad := [row.id for row in rows if not re.fullmatch("[0-9a-f]{32}", row.id)]:
         raise WrongInput(f"the backup names a part {bad[0][:40]!r}: it was not made by Beirscope")
     return [part_of(row, root) for row in rows]

@@ -1,6 +1,6 @@
 """The bucket: shared storage for the parts of several homes, in S3 or a compatible server. The
-folder of parts of each home is then a cache of it. An object has the name of its file below that
-folder; it exists completely or not at all, and is never overwritten."""
+folder of parts of each home is then a cache of the bucket. An object is named like its file below
+that folder, is complete if it exists, and is never overwritten."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from compute.base.files import make_folder, written_aside
 from compute.store import trash
 
 UNLISTED_STAYS = timedelta(days=7)
-"""Longer than in a folder, since the bucket does not record uses of an index shard."""
+"""Longer than in a folder, since the bucket does not record when a shard is used."""
 _MARK = "identity"
 _BLOCK = 8 * 1024**2
 _TIMES = {"connect_timeout": 10, "request_timeout": 60}
@@ -27,7 +27,7 @@ _SERVER = re.compile(r"(https?)://([\w.-]+(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?)/
 _OWN = re.compile(
     r"(trash/[\d-]{10}/)?([a-z_]+/[\da-f]{32}\.parquet|shards/[\da-f]{64}\.tar(\.tmp)?)"
 )
-"""Names given by this module; other objects are left unchanged."""
+"""Names that this module gives; other objects are left unchanged."""
 
 
 class _Different(Exception):
@@ -66,7 +66,7 @@ class Bucket:
         return S3FileSystem(**own, **_TIMES, background_writes=False)
 
     def claim(self) -> None:
-        """Mark the place as the state's. Raises Conflict if it is another's.
+        """Mark the place as the state's. Raises Conflict if it belongs to another.
 
         If two states find it free at the same time, one gets it in the end, so each checks again
         before every action.
@@ -92,8 +92,8 @@ class Bucket:
             raise Unavailable(f"{self.address} did not store all of {name}: try again")
 
     def get(self, name: str, file: Path, sha256: str = "") -> str:
-        """Download an object to a file; returns its damage, if any, and then there is no file.
-        Raises Unavailable if the bucket does not answer, or is not the state's."""
+        """Download an object to a file; returns its damage, if any, in which case there is no file.
+        Raises Unavailable if the bucket does not answer or belongs to another state."""
         make_folder(file.parent)
         found = hashlib.sha256()
         try:
@@ -112,7 +112,7 @@ class Bucket:
         return ""
 
     def lying(self) -> dict[str, Object]:
-        """The parts and shards there, by name; removed ones are in `trash/`."""
+        """Parts and shards in the bucket, by name; removed ones are in `trash/`."""
         from pyarrow.fs import FileSelector
 
         with self._explained():
@@ -141,7 +141,7 @@ class Bucket:
                     self.move(name, f"trash/{at.date().isoformat()}/{name}")
 
     def _mark(self) -> str:
-        """The identity of the state whose parts are here; empty if there are none."""
+        """Identity of the state whose parts are here; empty if there are none."""
         try:
             return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
         except (FileNotFoundError, _Different):

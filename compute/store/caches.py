@@ -27,8 +27,7 @@ _FINGERPRINT = re.compile("[0-9a-f]{64}")
 def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
     """The finished folder of a fingerprint, built first if missing. `build` fills a folder that is
     empty, or left by an interrupted build of the same fingerprint, which it may continue. Two
-    processes that need the same folder build it once, and no process removes it while the body
-    runs."""
+    processes that need the same folder build it once, and none removes it during the with-block."""
     if not _FINGERPRINT.fullmatch(fingerprint):
         raise ValueError(f"{fingerprint!r} is not a fingerprint")
     finished = _caches(settings) / fingerprint
@@ -98,7 +97,7 @@ def _caches(settings: Settings) -> Path:
 
 
 def _is_own(path: Path) -> bool:
-    """Return whether Beirscope named a folder; it never touches others, or links."""
+    """Return whether Beirscope named a folder; others, and links, are never touched."""
     named = _FINGERPRINT.fullmatch(path.stem)
     return bool(named) and path.is_dir() and not path.is_symlink()
 

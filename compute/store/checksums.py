@@ -19,7 +19,7 @@ from compute.base.locks import locked
 UNREADABLE = "unreadable"
 """Placeholder for a SHA-256 that is unknown because the file cannot be read."""
 _ADD = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-"""Flags that do not follow a link, so that nobody else's file is written."""
+"""Flags that do not follow a link, so that no foreign file is written."""
 _SPARE = 1_000
 """Highest allowed ratio of lines of removed parts to lines of existing parts."""
 
@@ -33,7 +33,7 @@ class Stamp(NamedTuple):
 
 
 def stamp(path: Path) -> Stamp | None:
-    """The stamp of a file; None if it is missing, or if reading it may never end."""
+    """Stamp of a file; None if it is missing, or if reading it may never end."""
     try:
         found = path.stat()
     except OSError:
@@ -51,7 +51,7 @@ class Checksums:
         self._lock = home / "locks" / "checksums.lock"
         self._known: dict[str, tuple[Stamp, str]] = {}
         self._read: tuple[int, int] = 0, 0
-        """Inode of the file, and the position read so far."""
+        """Inode of the file, and the position up to which it was read."""
         self._lines = 0
 
     def refresh(self) -> None:
@@ -77,7 +77,7 @@ class Checksums:
         """Record a computed checksum: part, stamp of its file, and SHA-256."""
         found = list(found)
         self._known |= {part: (at, sha256) for part, at, sha256 in found}
-        # A home that is read-only or full is checked nevertheless.
+        # A read-only or full home is checked all the same.
         with (
             contextlib.suppress(OSError),
             locked(self._lock),
@@ -86,7 +86,7 @@ class Checksums:
             file.write(b"".join(_line(*one) for one in found))
 
     def forget(self, kept: Collection[str]) -> None:
-        """Drop the lines of all other parts, if they have become many."""
+        """Drop the lines of all other parts if there are many."""
         if self._lines <= 2 * len(kept) + _SPARE:
             return
         with contextlib.suppress(OSError), locked(self._lock):
@@ -98,7 +98,7 @@ class Checksums:
 
 
 def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
-    """The stamp and SHA-256 of a file; None if it is lost.
+    """Stamp and SHA-256 of a file; None if it is lost.
 
     With `is_new` nothing is known yet: it is also read as Parquet, and `UNREADABLE` replaces the
     SHA-256 of an incomplete file. Raises OSError if the disk fails.
@@ -114,7 +114,7 @@ def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
 
 
 def _is_readable(path: Path) -> bool:
-    # Imported late: PyArrow only loads for a file of an old home without a SHA-256.
+    # Imported here because only a file of an old home without a SHA-256 needs PyArrow.
     import pyarrow as pa
 
     from compute.base import parquet_files

@@ -1,6 +1,7 @@
 """Damage: parts whose file is lost, truncated or changed, each with the command that recomputes it.
-A damaged part is left out (`freshness`) and named. Its size is checked whenever the manifest is
-read; its content once per machine, in the background of the first page or by `check --store`."""
+A damaged part is left out (`freshness`) and reported. A part's size is checked whenever the
+manifest is read, its content once per machine, in the background of the first page or by `check
+--store`."""
 
 import logging
 import os
@@ -57,7 +58,7 @@ def named(kind: str, dataset: str, system: str = "") -> str:
 
 
 def said(part: Part) -> str:
-    """A damaged part in one sentence: its name, its fault, and the command that makes it again."""
+    """Sentence on a damaged part: its name, its fault, and the command that recomputes it."""
     return f"{named(*part.identity)} left out ({part.damage}): {mend(part)}"
 
 
@@ -95,7 +96,7 @@ def run(store: Store, dataset: str, system: str) -> Part:
 
 
 def missing(kind: str, dataset: str, system: str = "") -> Missing:
-    """The error for a part that was never stored, with the command to make it."""
+    """Error for a part that was never stored, with the command that makes it."""
     return Missing(f"no {named(kind, dataset, system)}: {_run(dataset, system)}")
 
 

@@ -1,4 +1,4 @@
-"""Freshness: a stored result shows only while its inputs are unchanged.
+"""Freshness: a stored result is shown only while its inputs are unchanged.
 
 A part records the fingerprints of its inputs. If a dataset is read again and differs, earlier runs
 and scores are left out, never mixed with new ones; rescoring or rerunning brings them back. The
@@ -36,7 +36,7 @@ def of_runs(hits: Iterable[Part]) -> Inputs:
 
 
 def of_models(models: Iterable[Part]) -> Inputs:
-    """Trained models that a run uses, whatever dataset they were trained on."""
+    """Trained models that a run uses, regardless of the dataset they were trained on."""
     return {_MODEL + part.system: part.fingerprint for part in models}
 
 
@@ -67,7 +67,7 @@ def of_terms(lengths: Part) -> Inputs:
 
 
 def of_overlap(terms: Iterable[Part]) -> Inputs:
-    """Inputs of similarities: the counts of their own corpus; rows name those of the other one."""
+    """Inputs of similarities: the counts of their own corpus; rows name the other corpus's."""
     return {part.kind: part.fingerprint for part in terms}
 
 
@@ -87,7 +87,7 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
 
 
 def _needed(part: Part) -> list[tuple[str, str, str]]:
-    """The part, its run, and the parts that every number of its dataset needs."""
+    """The part, its run, and the parts that every number on its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
     # An LLM or a training set may have the name of a run, but is not part of it.
     run = [] if part.kind in NAMED_OTHERWISE else [("hits", part.dataset, part.system)]
@@ -104,7 +104,7 @@ def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
 def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
     """Return whether every input of a part is unchanged, among these parts by identity."""
     queries = live.get(("queries", part.dataset, ""))
-    # Results of an earlier version do not name their inputs, and so count as valid.
+    # Results of an earlier version do not name their inputs and count as valid.
     for kind, fingerprint in part.provenance.get("inputs", {}).items():
         found = live.get(_identity(kind, part, queries))
         if kind.startswith(_MODEL) and found is None:

@@ -17,7 +17,7 @@ SENTENCES = (LOST, NO_PARTS, OTHER_PARTS)
 
 def check(store: Store) -> None:
     """Raise Unavailable in one sentence, without a path or an address, since anyone may read it.
-    Checks one SELECT, and the file next to the parts that names their state."""
+    Checks a SELECT, and the file next to the parts that names their state."""
     # SQLite keeps reading a file that was removed.
     if store.engine.dialect.name == "sqlite" and not Path(state.where(store.engine)).exists():
         raise Unavailable(LOST)

@@ -38,7 +38,7 @@ _COLUMNS = {
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
 """Columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "carried", "leakage", "query_labels", "translation")
-"""Kinds whose `system` is no run's system: an LLM that graded, an older dataset, a training set, an
+"""Kinds whose `system` is not a run's system: an LLM, an older dataset, a training set, an
 encoder."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
@@ -47,7 +47,7 @@ _OWN = re.compile(
 
 
 def is_own(file: Path) -> bool:
-    """Return whether Beirscope gave a file in a folder of parts, or in the trash, its name and
-    place; it never touches other files, folders or links."""
+    """Return whether Beirscope named and placed a file in a folder of parts, or in the trash;
+    others, and links, are never touched."""
     named = _OWN.fullmatch(f"{file.parent.name}/{file.name}") and file.is_file()
     return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

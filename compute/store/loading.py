@@ -1,4 +1,4 @@
-"""Loading: a dataset becomes parts of the store, read from its source only if that changed."""
+"""Loading: a dataset becomes parts of the store, read from its source only if this changed."""
 
 import dataclasses
 import time
@@ -44,12 +44,12 @@ class Bench:
     settings: Settings
     progress: Progress = quiet
     job: str = ""
-    """The job, recorded with its publications; empty on the command line."""
+    """The job to record with its publications; empty on the command line."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A dataset in the store: its parts, whose fingerprints name the content."""
+    """A dataset in the store: its parts, whose fingerprints identify the content."""
 
     dataset: Dataset
     documents: Part | None
@@ -57,7 +57,7 @@ class Loaded:
     queries: Part
     judgements: Part
     lengths: Part | None = None
-    """Lengths of the documents; they ship even if documents do not, and so identify the corpus."""
+    """Lengths of the documents; they ship even without documents and so identify the corpus."""
     subtopics: Part | None = None
     """The judgements by subtopic, if there are any."""
     before: Sequence[Part] = ()
@@ -72,7 +72,7 @@ def load(
     new: bool = False,
     replace: bool = True,
 ) -> Loaded:
-    """The dataset as parts; read from its source only if that changed since.
+    """The dataset as parts, read from its source only if the source changed.
 
     An imported dataset stays usable when its source is gone. Raises Missing if it cannot be found
     at all, WrongInput with file and line if it is broken; Conflict if it must be `new` and its name
@@ -102,8 +102,8 @@ def load(
 def _put_away(
     store: Store, dataset: Dataset, content: "Content", *, new: bool, replace: bool
 ) -> list[Part]:
-    """Parts under the name of a dataset that this content replaces. Raises Conflict if it may
-    replace none, or the name must be new."""
+    """Parts under the name of a dataset that this content replaces. Raises Conflict if it may not
+    replace them, or the name must be new."""
     kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
     if not content.count.n_documents and _others(store, dataset):
         del kinds["documents"]
@@ -131,7 +131,7 @@ def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
 
 
 def stored(store: Store, dataset: Dataset) -> Loaded | None:
-    """The dataset as stored, unless a part of it is missing."""
+    """The dataset as stored, unless a part is missing."""
     queries = store.part("queries", dataset.name)
     judgements = store.part("judgements", dataset.name)
     documents = store.part("documents", dataset.collection)
@@ -159,7 +159,7 @@ class Content:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """Fingerprints of the parts it would make, by kind; without documents no lengths."""
+        """Fingerprints of the parts that it would make, by kind; no lengths without documents."""
         found = {"queries": _of("queries", queries_fingerprint(self.queries))}
         # Scores depend on the judgements, so those by subtopic share their fingerprint.
         judged = self.judgements if self.subtopics is None else self.subtopics
@@ -200,9 +200,9 @@ def publish(
     replace: bool = True,
     **about: Any,
 ) -> Loaded:
-    """Publish the corpus that was read, and these kinds; `about` goes into the provenance, too.
-    `command` reproduces it, if that is not the dataset's own command. Raises Conflict if the source
-    changed meanwhile, or its name is taken (see `load`)."""
+    """Publish the corpus that was read, and these kinds; `about` is added to the provenance.
+    `command` reproduces it, if different from the dataset's own command. Raises Conflict if the
+    source changed meanwhile or the name is taken (see `load`)."""
     count = content.count
     about = provenance.record(
         command or origins.command(dataset, origin),
@@ -226,7 +226,7 @@ def publish(
         # The corpus is read twice, once to name it and once to write it.
         if origin.identity() != about["source"]:
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
-        # From here until it is visible, nobody else can take the name.
+        # From here until the dataset is visible, nobody else can take the name.
         last.enter_context(bench.store.alone("dataset"))
         before = _put_away(bench.store, dataset, content, new=new, replace=replace)
     loaded = stored(bench.store, dataset)

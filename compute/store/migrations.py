@@ -1,4 +1,4 @@
-"""The steps that make the tables of the state, and migrate an older state."""
+"""Steps that create the tables of the state and migrate an older state."""
 
 Steps = tuple[tuple[str, ...], ...]
 
@@ -148,7 +148,7 @@ STEPS: Steps = (
         """,
     ),
     (
-        # The original content of existing files is unknown, so they are accepted as found.
+        # The original content of existing files is unknown, so they are accepted unverified.
         "alter table parts add column sha256 text not null default ''",
         "alter table parts add column sha256_as text not null default 'found'",
     ),

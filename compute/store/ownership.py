@@ -23,15 +23,15 @@ WAY_ON = (
 
 @dataclass(frozen=True)
 class Marks:
-    """Marks of a home that identify its state: 0 and empty texts if it has none."""
+    """Marks of a home that identify its state; 0 and empty texts if it has none."""
 
     format: int
     home: str
-    """The identity that `home.json` names."""
+    """Identity in `home.json`."""
     parts: str
     """The identity stored with the parts."""
     unfinished: str = ""
-    """The command that is filling the home, or was interrupted."""
+    """Command that is filling the home, or was interrupted."""
 
 
 def read(home: Path) -> Marks:
@@ -74,9 +74,9 @@ def check(
 
 
 def write(home: Path, marks: Marks) -> None:
-    """Mark the parts and the home, unless already marked. The home comes last, and the state itself
-    before both, so that a killed process can be repeated. Raises Unavailable for a link to a
-    missing folder of parts."""
+    """Mark the parts and the home, unless already marked. The home comes last, and the state before
+    both, so that a killed command can be repeated. Raises Unavailable for a link to a missing
+    folder of parts."""
     now = read(home)
     _mark_parts(home, now.parts, marks.parts)
     if now != replace(marks, parts=now.parts):

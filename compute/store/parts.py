@@ -1,4 +1,4 @@
-"""Parts: their schemas, and one immutable Parquet file that is written completely or not at all."""
+"""Parts: their schemas, each in an immutable Parquet file that is written atomically."""
 
 import hashlib
 import io
@@ -96,7 +96,7 @@ def _write(
         # Columns with almost no repeated value; a score's bytes compress better if split.
         "use_dictionary": [name for name in schema.names if name not in ("doc_id", "score")],
         "use_byte_stream_split": [name for name in schema.names if name == "score"],
-        # Columns may arrive as dictionaries, but readers must not get them.
+        # Columns may arrive as dictionaries, but readers must not get dictionaries.
         "store_schema": False,
     }
     try:

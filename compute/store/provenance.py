@@ -118,7 +118,7 @@ def portable(value: Any) -> Any:
 
 
 def without_folders(systems: Iterable[str]) -> dict[str, str]:
-    """Names of systems for other machines: without folders of this machine, and unique."""
+    """Names of systems for other machines: unique, and without folders of this machine."""
     found: dict[str, str] = {}
     for name in sorted(set(systems)):
         cleaned = portable(name)
@@ -228,7 +228,7 @@ def _counted(part: Part, is_current: bool) -> dict[str, Any]:
 
 
 def single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The pairs once each, a dataset of parts as its parts."""
+    """The pairs, each once, with a dataset of parts replaced by its parts."""
     single = ((part, system) for dataset, system in pairs for part in members(dataset))
     yield from dict.fromkeys(single)
 
@@ -266,7 +266,7 @@ def _of_run(
 
 
 def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:
-    """The SHA-256 of the files, by kind; `as` tells whether it is as written or as found."""
+    """SHA-256 of the files by kind; `as` says whether it was recorded at writing or found."""
     return {part.kind: {"sha256": part.sha256, "as": part.sha256_as} for part in found}
 
 

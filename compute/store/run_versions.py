@@ -1,4 +1,4 @@
-"""Versions of a run: a superseded run stays, as a system such as `bm25@1`.
+"""Versions of a run: a superseded run is kept as a system such as `bm25@1`.
 
 Its parts are copies under that name, published in the transaction in which the newer run goes live.
 They count only if picked (`Store.parts`), so no other code needs to know about them.
@@ -29,7 +29,7 @@ class Version(NamedTuple):
     """Label and note for a run that replaces another."""
 
     label: str = ""
-    """Empty: the next number."""
+    """Label; empty for the next number."""
     note: str = ""
 
 
@@ -56,8 +56,8 @@ def label(part: Part) -> str:
 
 
 def labels(runs: Sequence[Part]) -> list[str]:
-    """Labels of the versions of a system with these hits, the live one last; without a label it
-    gets the next number."""
+    """Labels of a system's versions with these hits, the live one last; without a label it gets the
+    next number."""
     found = [label(part) for part in runs]
     return [*found[:-1], found[-1] or _next(found[:-1])] if found else []
 
@@ -71,8 +71,8 @@ def title(of: str, named: str) -> str:
 def stored(
     store: Store, dataset: str | None = None, system: str | None = None, at: int | None = None
 ) -> list[Part]:
-    """The hits of every stored earlier run of a dataset or system, the oldest first; `at` a version
-    of the manifest (default: now)."""
+    """Hits of every stored earlier run of a dataset or system, oldest first; `at` is a version of
+    the manifest (default: now)."""
     found = store.parts("hits", dataset, version=at, picked=None)
     kept = [part for part in found if part.version_of and system in (None, part.version_of)]
     return sorted(kept, key=lambda part: (part.dataset, part.version_of, published(part)))
@@ -112,7 +112,7 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version besides its replacement `run`; returns entries for the
+    """Keep the live run as a version beside its replacement `run`; returns entries for the
     replacement's provenance. Equal hits are not kept. Raises Conflict for a label in use,
     Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
@@ -154,7 +154,7 @@ def _record(version: dict[str, Any]) -> dict[str, Any]:
 
 
 def _taken(store: Store, dataset: str, system: str) -> list[str]:
-    """The labels of a system that name a version on this dataset, or an import anywhere."""
+    """Labels of a system that name a version on this dataset, or an import anywhere."""
     runs = store.parts("hits", picked=None)
     names = [run.system for run in runs if run.dataset == dataset or not run.version_of]
     head = name(system, "")

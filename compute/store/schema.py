@@ -31,7 +31,7 @@ class Table(NamedTuple):
     columns: Mapping[str, str] = USUAL
 
     def meaning(self, column: str) -> str:
-        """Meaning of a column. Raises KeyError if it has none."""
+        """Meaning of a column. Raises KeyError if there is none."""
         return self.columns[column] if column in self.columns else USUAL[column]
 
 

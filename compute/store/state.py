@@ -49,7 +49,7 @@ from compute.store import ownership
 from compute.store.migrations import CHAINED, STEPS, SUMMED, Steps
 from compute.store.ownership import Marks
 
-# Only for types, since a command that lists stored parts needs no pandas.
+# Imported only for types, since a command that lists stored parts needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -209,7 +209,7 @@ def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
         try:
             yield taken
         finally:
-            # A broken connection has released it.
+            # A broken connection has already released the lock.
             with suppress(DBAPIError):
                 if taken:
                     connection.execute(select(func.pg_advisory_unlock(key)))
@@ -217,7 +217,7 @@ def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A reading transaction, which sees the database at one moment."""
+    """A reading transaction, which sees the database as of one moment."""
     lite = engine.dialect.name == "sqlite"
     options = {} if lite else {"isolation_level": "REPEATABLE READ"}
     with engine.connect().execution_options(**options) as connection, connection.begin():
@@ -236,7 +236,7 @@ def copy_rows(source: Connection, target: Connection) -> None:
 
 
 def make_of(source: Connection, engine: Engine, name: str) -> None:
-    """Make a new state from the rows of `source`, with identity `name`, in one transaction. Raises
+    """Create a state from the rows of `source`, with identity `name`, in one transaction. Raises
     Conflict if there is already a state."""
     with writing(engine) as connection:
         if inspect(connection).has_table(identity.name):
@@ -247,7 +247,7 @@ def make_of(source: Connection, engine: Engine, name: str) -> None:
 
 
 def count(connection: Connection, counter: str, by: int = 1) -> int:
-    """Raise a counter and return its new value; the row stays locked until the commit.
+    """Increase a counter and return its new value; the row stays locked until the commit.
 
     So numbers become visible in order: after a 7, no reader later finds a new 6.
     """
@@ -271,7 +271,7 @@ def counted(connection: Connection, counter: str) -> int:
 
 def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
     """Delete the rows of parts retired before a time; returns their (kind, id). Versions with these
-    are then gone; the counter `gone` is the oldest complete one."""
+    parts are then gone; the counter `gone` is the oldest complete version."""
     columns = parts.c
     with writing(engine) as connection:
         old = select(columns.kind, columns.id, columns.retired_version)
@@ -365,7 +365,7 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
     """Append the rows of `Store.add_judgements` within a transaction; returns the last id. Scores
     follow when a page reads them (`reading.overlay`)."""
     records = judgement_rows(judgements)
-    # The counter's row is locked first, so that nobody else saves the same entry meanwhile.
+    # The counter's row is locked first, so that nobody else can save the same entry.
     last = count(connection, "judgements", 0)
     records = unsaved(connection, records)
     last = count(connection, "judgements", len(records))
@@ -392,7 +392,7 @@ def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
 
 def linked(last: str, row: Mapping[Any, Any]) -> str:
     """The SHA-256 of a judgement: over its content, and the previous one's, if any."""
-    # Without absent values, so that a column added by a later format changes no old checksum.
+    # Absent values are left out, so that a column added by a later format changes no old checksum.
     content = {name: value for name, value in row.items() if value is not None}
     text = json.dumps(content, sort_keys=True, default=bytes.hex)
     return hashlib.sha256(f"{last} {text}".encode()).hexdigest()

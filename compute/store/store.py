@@ -28,7 +28,7 @@ from compute.store.bucket import Bucket
 from compute.store.checksums import UNREADABLE, Checksums
 from compute.store.kinds import COLUMNS, is_own
 
-# Only for types, since a command that lists stored parts needs no pandas.
+# Imported only for types, since a command that lists stored parts needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Part:
-    """One immutable Parquet file and its row of the manifest."""
+    """An immutable Parquet file and its row in the manifest."""
 
     id: str
     kind: str
@@ -57,7 +57,7 @@ class Part:
     """Canonical name; empty if a part belongs to no system."""
     fingerprint: str
     file: Path
-    """Path of the file, even while it is only in the bucket."""
+    """Path of the file, even while it exists only in the bucket."""
     rows: int
     bytes: int
     created: str
@@ -76,7 +76,7 @@ class Part:
 
     @property
     def path(self) -> Path:
-        """The file, once downloaded from the bucket. Raises Unavailable if that fails."""
+        """The file, downloaded from the bucket if necessary. Raises Unavailable if that fails."""
         if self.bucket and not self.file.exists() and (damage := self.fetch()):
             raise Unavailable(f"{self.name} in {self.bucket.address} is {damage}")
         return self.file
@@ -92,7 +92,7 @@ class Part:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Kind, dataset and system: at most one live part has them."""
+        """Kind, dataset and system; at most one live part has them."""
         return self.kind, self.dataset, self.system
 
     @property
@@ -127,7 +127,7 @@ class Publication:
         or a stream of record batches. Raises ValueError for a missing column or an empty value,
         Conflict for a second part of one identity.
         """
-        # Imported late, since pandas and PyArrow are needed for writing, not for listing.
+        # Imported here because writing needs pandas and PyArrow, but listing does not.
         from compute.store.parts import KINDS, write_part
 
         identity = (kind, dataset, system)
@@ -275,8 +275,8 @@ class Store:
 
     def verify(self, part: Part, *, anew: bool = False) -> Part:
         """The part with its `damage`, after reading its whole file. It is read once per content and
-        machine, unless `anew`. If no SHA-256 was known, that of a complete Parquet file is accepted
-        as found; `keep_found` writes it to the manifest."""
+        machine, unless `anew`. If no SHA-256 was known, the one of a complete Parquet file is
+        accepted; `keep_found` writes it to the manifest."""
         self._away.pop(part.id, None)
         self.fetch([part])
         looked_at = self._read(part, anew)
@@ -323,7 +323,7 @@ class Store:
             for part in publication.added.values():
                 part.file.unlink(missing_ok=True)
             raise
-        # A failure from here on leaves the files, since the commit may have happened nevertheless.
+        # A failure from here on leaves the files, since the commit may have succeeded all the same.
         if publication.added or publication.removed:
             self._publish(publication)
 
@@ -351,7 +351,7 @@ class Store:
         They cover every dataset unless one is named. Invalid rows, for example after a flipped bit,
         are left out; the chain reports them.
         """
-        # Imported late, since pandas is needed for reading judgements, not for listing parts.
+        # Imported here because reading judgements needs pandas, but listing parts does not.
         from pandas import DataFrame
 
         table = state.added_judgements
@@ -366,7 +366,7 @@ class Store:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
-        """Wait until nobody else, on any machine, is in a body with this name."""
+        """Wait until nobody else, on any machine, is in a block with this name."""
         with locked(self.home / "locks" / f"{name}.lock"), state.alone(self._state, name):
             yield
 
@@ -439,7 +439,7 @@ class Store:
         self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
 
     def _looked_at(self, part: Part) -> Part:
-        """The part with its damage, as far as its size and the known checksums show it."""
+        """The part with its damage, as far as its size and known checksums show it."""
         damage = self._damage_of(part)
         if damage != self._damage.get(part.id, ""):
             self._damage[part.id] = damage
@@ -506,7 +506,7 @@ def part_path(kind: str, part_id: str) -> Path:
 
 def shard_path(name: str) -> Path:
     """Path of an index shard under the root, among the parts, which all workers see. Since it is in
-    no manifest, it is removed when unused for as long as unlisted files stay."""
+    no manifest, it is removed when it has been unused for as long as unlisted files stay."""
     return Path("parts") / "shards" / f"{name}.tar"
 
 

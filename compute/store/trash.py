@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 
 def folder(home: Path) -> Path:
-    """The trash of a home, always on the disk of its parts, so that files are only renamed. If
-    several homes share the folder of parts, they share the trash in it."""
+    """The trash of a home, always on the disk of its parts, so that files are only renamed. Homes
+    that share the folder of parts also share the trash in it."""
     parts = home / "parts"
     own = not parts.is_symlink() and (
         not parts.exists() or parts.stat().st_dev == home.stat().st_dev
@@ -52,7 +52,7 @@ def lying(home: Path, ids: Collection[str]) -> list[Path]:
 
 
 def put_back(home: Path, files: Iterable[Path]) -> None:
-    """Move parts from the trash to their old places; one that exists again there stays in the
+    """Move parts from the trash to their old places; a part that exists there again stays in the
     trash."""
     for file in files:
         target = home / "parts" / file.parent.name / file.name
@@ -84,7 +84,7 @@ def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
 
 
 def empty(home: Path) -> None:
-    """Delete everything in the trash for good."""
+    """Delete everything in the trash permanently."""
     _delete(file for _, file in _lying(home))
 
 
@@ -95,7 +95,7 @@ def said(home: Path) -> str:
 
 
 def _lying(home: Path) -> list[tuple[date, Path]]:
-    """The files in the trash with their day of removal, the oldest first."""
+    """Files in the trash with their day of removal, oldest first."""
     places = [place for place in folder(home).glob("*") if not place.is_symlink()]
     days = {came: place for place in places if (came := day(place.name))}
     found = [(came, file) for came in sorted(days) for file in days[came].glob("*/*")]

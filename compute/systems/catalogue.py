@@ -1,4 +1,4 @@
-"""The catalogue of systems: facts from the published list, searchers from this module."""
+"""Catalogue of systems: facts from the published list, searchers from this module."""
 
 import contextlib
 import csv
@@ -35,7 +35,7 @@ DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
 RAN = "ran in"
 TRIED = PROJECT / "data" / "tried.csv"
-"""The systems that tests ran from `run` to scores, a page and an export; written by the tests."""
+"""Systems that tests ran from `run` to scores, a page and an export; written by the tests."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class System:
     name: str
     """The canonical name."""
     search: Method | None = None
-    """None if it cannot run here; `status` gives the reason."""
+    """Its searcher; None if it cannot run here, for the reason in `status`."""
     recipe: Recipe | None = None
-    """Training recipe. A row with a recipe runs as NAME[DATASET] once trained on that dataset."""
+    """Training recipe. A row with a recipe runs as NAME[DATASET] after training on that dataset."""
     inputs: tuple[str, ...] = ()
-    """The systems whose runs a combiner needs, by canonical name, in its order."""
+    """Systems whose runs a combiner needs, by canonical name, in its order."""
     evidence: str = ""
-    """Evidence for its scores: DOCUMENTED, REFERENCE, or nothing yet."""
+    """Evidence for its scores: DOCUMENTED, REFERENCE, or none yet."""
     title: str = ""
     """Its name in the papers' tables."""
     family: str = ""
@@ -63,9 +63,9 @@ class System:
     hardware: str = ""
     """Its published training data and duration."""
     fine_tuned: str = ""
-    """Whether it was trained in the study that published it: BEIR-PL marks this by ✓ and ×."""
+    """True if it was trained in the study that published it, which BEIR-PL marks by ✓ and ×."""
     trained_on: tuple[str, ...] = ()
-    """Datasets of the catalogue seen in training, besides those marked in the papers' tables."""
+    """Datasets of the catalogue used in training, besides those marked in the papers' tables."""
 
     @property
     def parameters(self) -> dict[str, names.Value]:
@@ -79,7 +79,7 @@ class System:
 
     @property
     def status(self) -> str:
-        """Empty if it runs, otherwise the reason."""
+        """Empty if it runs; otherwise the reason why not."""
         if self.search is not None:
             return ""
         if self.recipe is not None:
@@ -147,7 +147,7 @@ class System:
             recipe=recipe,
             title=f"{self.title} {str(name).removeprefix(name.base)}",
             trained_on=recipe.saw(name.trained_on),
-            # What is in print was trained otherwise.
+            # The published system was trained differently.
             training=", ".join(f"{key} {value}" for key, value in values(recipe).items() if value),
             hardware="",
         )
@@ -189,7 +189,7 @@ def _published() -> dict[str, dict[str, Any]]:
 
 
 _MINILM_SAW = ("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa")
-"""Its model card lists these (or their training parts) among its billion training pairs."""
+"""The model card lists these (or their training splits) among its billion training pairs."""
 
 
 def _row(name: str, search: Method, evidence: str = REFERENCE, **about: Any) -> System:

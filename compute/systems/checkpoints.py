@@ -32,9 +32,9 @@ _NAMED = re.compile(
     r"(?!.*\.\.)(?!.*--)(?:\w(?:[\w.-]*\w)?/)?\w(?:[\w.-]{0,94}\w)?(?:@\w[\w./-]*)?",
     re.ASCII,
 )
-"""`model`, `owner/model`, and either with a revision."""
+"""Pattern of `model` or `owner/model`, either with a revision."""
 _PATIENCE = 3
-"""Seconds in which the hub must answer."""
+"""Seconds within which the hub must answer."""
 _PROBED = 60
 """Seconds for which an answer, or a missing answer, is reused."""
 LATEST = "main"
@@ -57,9 +57,8 @@ REVISIONS: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""The commits of the Hugging Face hub used for models of the catalogue. Each commit was also found
-elsewhere: in MTEB's list of models, in caches named in public code, or in public addresses of the
-hub."""
+"""Commits on the Hugging Face hub of the catalogue's models. Each commit was also found elsewhere:
+in MTEB's list of models, in caches named in public code, or in public addresses of the hub."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Checkpoint:
 
     @property
     def is_local(self) -> bool:
-        """Return whether it is a local folder, not a model of the hub."""
+        """Return whether it is a local folder rather than a model on the hub."""
         return self.model.startswith(("/", ".", "~"))
 
     def identity(self) -> dict[str, Any]:
@@ -105,7 +104,7 @@ class Checkpoint:
 
     def folder(self) -> Path:
         """The folder of the model, downloaded first if needed; its weights are verified. Raises
-        Unavailable if it cannot be loaded or is not the pinned one."""
+        Unavailable if it cannot be loaded or is not the pinned model."""
         if self.is_local:
             folder = self._local()
         elif self._packaged():
@@ -160,17 +159,17 @@ class Checkpoint:
             )
         except LocalEntryNotFoundError:
             return None
-        # An interrupted download may only have those of small modules, in subfolders.
+        # An interrupted download may have only the weights of small modules, in subfolders.
         own = (folder / "config.json").is_file()
         here = [file for file in _weights(folder) if not own or file.parent == folder]
         return folder if here else None
 
     def _downloaded(self) -> Path:
         try:
-            # Some modules besides the encoder only have pickled weights, and they are small.
+            # Some small modules besides the encoder have only pickled weights.
             fetched = _fetch(self.model, self.revision, [*_CONTENT[:-1], "[0-9]*/*.bin"])
             if not any(fetched.glob("*.safetensors")):
-                # Older models have nothing else; torch reads them as weights only.
+                # Older models have only pickled weights, which torch reads as weights only.
                 fetched = _fetch(self.model, self.revision, [*_CONTENT])
         except OSError as error:
             raise Unavailable(
@@ -196,7 +195,7 @@ MINILM = Checkpoint(
 
 
 class OfCheckpoint:
-    """A system that reads, or starts from, the weights of a checkpoint, its parameter `model`."""
+    """A system that reads, or starts from, the weights of a checkpoint: its parameter `model`."""
 
     if TYPE_CHECKING:
 
@@ -206,7 +205,7 @@ class OfCheckpoint:
 
     @property
     def model(self) -> str:
-        """The name or folder of the checkpoint; of two checkpoints, that of the documents."""
+        """Name or folder of the checkpoint; of two checkpoints, the documents' one."""
         return self.checkpoint.model
 
 
@@ -278,7 +277,7 @@ def _probe(host: str, port: int, _minute: int) -> bool:
 
 
 def require(*libraries: str, remedy: str = ": pip install -r requirements.txt") -> None:
-    """Raises Unavailable for the first of the libraries that is not installed, with a remedy."""
+    """Raise Unavailable, with a remedy, for the first library that is not installed."""
     for library in libraries:
         if importlib.util.find_spec(library) is None:
             raise Unavailable(f"{library} is not installed{remedy}")

@@ -87,9 +87,9 @@ def reads_a_folder(name: str) -> bool:
 
 
 def rows_behind(name: str) -> set[str]:
-    """The rows of the catalogue that a system is made from: two for `rrf(bm25(b=1),minilm)`. A
-    system that is trained on a dataset counts as a row. An unreadable name, such as that of an
-    imported run, is returned as it is."""
+    """Rows of the catalogue that a system is made from: two for `rrf(bm25(b=1),minilm)`. A system
+    trained on a dataset counts as a row. An unreadable name, such as an imported run's, is returned
+    unchanged."""
     try:
         found = system(name)
     except WrongInput:
@@ -120,7 +120,7 @@ def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
 
 
 def _tuned_on(name: str) -> set[str]:
-    """The datasets that chose a setting of a fusion, or of one that it is made from."""
+    """Datasets that chose a setting of a fusion, or of a fusion that it is made from."""
     try:
         read = names.parse(name)
     except WrongInput:  # an imported run's name
@@ -138,7 +138,7 @@ def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
 
 
 def _title(name: names.Name, inputs: Sequence[str]) -> str:
-    """`RRF: BM25 + rrf(a,b), k=10`, as unique as the name; for other families, the name."""
+    """`RRF: BM25 + rrf(a,b), k=10`, as unique as the name; for other families, the name itself."""
     if name.base not in FUSIONS:
         return str(name)
     given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]
@@ -147,7 +147,7 @@ def _title(name: names.Name, inputs: Sequence[str]) -> str:
 
 
 def _called(name: str) -> str:
-    """Title of a system of the catalogue: plain `BM25` for `bm25`; other names are unchanged."""
+    """Title of a system in the catalogue: plain `BM25` for `bm25`; other names are unchanged."""
     title = SYSTEMS[name].title if name in SYSTEMS else name
     plain = title.partition(" (")[0]
     return plain if plain.lower() == name else title

@@ -1,1 +1,1 @@
-"""The sections of the Judge page."""
+"""Sections of the Judge page."""

@@ -1,4 +1,4 @@
-"""Answers that a browser kept because their form was left before they arrived."""
+"""Answers that a browser kept because the form was left before they were sent."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _KEY = "_kept"
 
 
 def save(scope: str = "") -> None:
-    """Save the answers that this browser keeps for other forms than `scope`'s; report failures."""
+    """Save the answers that this browser keeps for forms other than `scope`'s; report failures."""
     found = (st.session_state.get(_KEY) or {}).get("found") or []
     whose: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in found:

@@ -1,4 +1,4 @@
-"""Making a task, and its creator's view, which names systems and orders."""
+"""Creating a task, and its creator's view, which names systems and orders."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -41,7 +41,7 @@ def making() -> None:
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     runs = read(annotate_select.judgeable)
     if runs.empty:
-        st.info("No ranked lists are stored yet: python -m compute admin demo computes some.")
+        st.info("No ranked lists are stored yet. Compute some with python -m compute admin demo")
         return
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
@@ -64,7 +64,7 @@ def making() -> None:
 
 
 def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
-    """The form of a new task; a button creates the task, or previews the sample's precision."""
+    """The form of a new task; its button creates the task or previews the sample's precision."""
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     named = [one for one in st.query_params.get_all("systems") if one in systems]
@@ -76,11 +76,11 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
         given["order"] = st.selectbox("Priority", first, format_func=figures.order)
         drawing.caption(
             f"A random sample needs {FEWEST} relevant and {FEWEST} non-relevant documents for a"
-            f" confidence interval, so at least {2 * FEWEST}; with fewer it gives a standard error."
+            f" confidence interval, so at least {2 * FEWEST}; fewer give only a standard error."
         )
         given |= _estimated(sorted(systems, key=lambda one: one not in named), titles, named)
         given |= _judges(grading.of_levels(levels))
-        # Above the button, since below it the message may be out of sight in a small window.
+        # Above the button, since a message below it may be out of sight in a small window.
         above = st.container()
         with st.container(horizontal=True):
             made = st.form_submit_button("Create task", type="primary")
@@ -130,7 +130,7 @@ def _estimated(
 
 
 def _of_sample(given: dict[str, Any]) -> dict[str, str]:
-    """The same for the plan."""
+    """Target of the estimate for a planned task."""
     if given["order"] != orders.SAMPLED:
         return {}
     baseline = given["baseline"] if given["goal"] == sampling.DIFFERENCES else ""
@@ -138,8 +138,8 @@ def _of_sample(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _numbers() -> dict[str, Any]:
-    """Depth, number and seed. Their bounds are checked when the task is made, since a field with
-    bounds disables the button and shows the reason out of sight."""
+    """Depth, number and seed. Bounds are checked when the task is created, since a field with
+    bounds disables the button and may show the reason out of sight."""
     one, two, three = st.columns(3)
     depth = one.number_input(
         "Pool depth (k)",
@@ -160,7 +160,7 @@ def _numbers() -> dict[str, Any]:
 
 
 def _judges(grades: grading.Grades) -> dict[str, Any]:
-    """Grades, assessors and guideline; no guideline if it is unchanged."""
+    """Grades, assessors and guideline; an unchanged guideline is left out."""
     left, right = st.columns(2)
     lines = left.text_area("Grades, one per line", grading.lines(grades), height=122)
     annotators = right.text_area("Assessors (one per line; empty = anyone)", height=122)
@@ -233,7 +233,7 @@ def _expect(dataset: str, given: dict[str, Any]) -> None:
 
 
 def details(task: Task) -> None:
-    """Progress and settings of a task, and its guideline with versions."""
+    """Progress and settings of a task, and the versions of its guideline."""
     _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
@@ -244,7 +244,7 @@ def details(task: Task) -> None:
     link = f"{st.context.url}?task={task.id}"
     st.code(link, language=None, wrap_lines=True)
     if urlsplit(link).hostname in ("127.0.0.1", "localhost", "::1"):
-        st.warning("Only this machine can open this link: see docs/deployment.md.")
+        st.warning("Only this machine can open this link; see docs/deployment.md.")
     _progress(task, counts)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**Task settings**")
@@ -293,11 +293,11 @@ def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
 
 
 def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
-    """Judgements by assessor, and the link to their effect."""
+    """Judgements by assessor, with a link to their effect."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty:
-        st.caption("No judgements yet.")
+        st.caption("There are no judgements yet.")
         return
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
@@ -318,7 +318,7 @@ def _guideline(task: Task) -> None:
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)
         changed = st.form_submit_button("Save as a new version", disabled=not operator)
-    st.caption("Judgements keep the guideline version they were made with.")
+    st.caption("Each judgement records the guideline version that it was made with.")
     if not operator:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
     person = annotators.annotator()

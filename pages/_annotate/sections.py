@@ -1,7 +1,5 @@
-"""The sections of the Judge page: the list of tasks, and the form at which one is judged.
-
-Neither names a system, an order or other people's judgements: assessors judge blind.
-"""
+"""Sections of the Judge page: the list of tasks, and the form for judging a task. Neither names a
+system, an order or other people's judgements: assessors judge blind."""
 
 import hashlib
 import secrets
@@ -47,18 +45,18 @@ def named(key: str) -> Task | None:
     task_id = st.query_params.get(key, "")
     found = tasks.tasks(reading.store(), [task_id]) if task_id else []
     if task_id and not found:
-        st.warning(escaping.text(f"No task here is called {task_id}."))
+        st.warning(escaping.text(f"There is no task with the id {task_id}."))
     return found[0] if found else None
 
 
 def go(**names: str) -> None:
-    """Change the view, for the `on_click` of a button."""
+    """Change the view; for the `on_click` of a button."""
     st.query_params.from_dict(names)
     navigation.at_top()
 
 
 def listed() -> None:
-    """Every task with its progress, and two buttons each."""
+    """All tasks with their progress, and two buttons each."""
     late_answers.save()
     store = reading.store()
     found = tasks.tasks(store)
@@ -73,7 +71,7 @@ def listed() -> None:
     )
     if not found:
         st.info(
-            "No tasks yet. If you were asked to judge, ask for the link to the task"
+            "There are no tasks yet. If you were asked to judge, ask for the link to the task"
             + (", or create one." if operator else ".")
         )
         if operator:
@@ -86,10 +84,10 @@ def listed() -> None:
 
 
 def _texts_first() -> None:
-    """Message if no dataset with ranked lists has texts, with the command to add them."""
+    """Message if no dataset with ranked lists has texts, with the command that adds them."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
-        drawing.caption("Judging needs texts, and no stored dataset has them.")
+        drawing.caption("Judging needs texts, but no stored dataset has any.")
         address.link("Add texts", "pages/data.py", show="Import", to=figures.without_texts(runs)[0])
 
 
@@ -127,11 +125,11 @@ def judging(task: Task) -> None:
 @st.fragment
 @failures.guarded
 def _form(task_id: str, person: Annotator) -> None:
-    """Save the form's answers and send the next documents; a fragment, so that it is fast."""
+    """Save the form's answers and send the next documents; it is a fragment, so that it is fast."""
     reading.follow()
     store = reading.store()
     task = tasks.task(store, task_id)
-    # The fragment reruns with the person of its first run.
+    # The fragment reruns with the assessor of its first run.
     person = annotators.known_as(person.name)
     scope = _scope(task_id, person.name)
     st.session_state["_at_form"] = task_id, person
@@ -145,7 +143,7 @@ def _form(task_id: str, person: Annotator) -> None:
 
 
 def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[str, Any]]:
-    """Next document of an assessor once their log is saved, and the form's data."""
+    """Next document of an assessor whose log is saved, and the form's data."""
     store, log, trouble = reading.store(), _log(scope), ""
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
     now = queue.texts_now(store, task.dataset)
@@ -155,7 +153,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
         hand = queue.exchange(store, task, person, new)
         saved.update(one.entry for one in new)
     except (Conflict, Unavailable) as error:
-        # The form stays: it keeps the answers and resends them by itself.
+        # The form stays open; it keeps the answers and resends them by itself.
         hand, trouble = queue.before(store, task, person), str(error)
     if not queue.is_here(store, task.dataset):
         hand, trouble = replace(hand, held=(), last=None), queue.gone(task.dataset)
@@ -166,7 +164,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 
 
 def _what_next(task: Task) -> None:
-    """Links for those with nothing left to judge; their targets name systems."""
+    """Links for assessors with nothing left to judge; their targets name systems."""
     with st.container(horizontal=True):
         for label, page, names in _outcomes(task):
             if st.button(label, icon=":material/arrow_forward:"):
@@ -190,7 +188,7 @@ def _outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def _scope(task_id: str, person: str) -> str:
-    """Key of the answers of one person to one task."""
+    """Key of a person's answers to a task."""
     return hashlib.sha256(f"{task_id}\0{person}".encode()).hexdigest()[:16]
 
 
@@ -206,7 +204,7 @@ def _leave() -> None:
 
 @failures.guarded
 def _let_go() -> None:
-    """Save the answers sent last, when the form is not redrawn, and release its pairs."""
+    """Save the answers sent last if the form is not redrawn, and release its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
         person = annotators.known_as(person.name)
@@ -217,7 +215,7 @@ def _let_go() -> None:
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:
-    """Now and then recompute an order that learns, in the background."""
+    """Recompute an order that learns from judgements from time to time, in the background."""
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
     if abs(judged - last) >= adaptive_order.EVERY:
         st.session_state[f"_arranged-{scope}"] = judged
@@ -227,11 +225,11 @@ def _rearrange(task: Task, judged: int, scope: str) -> None:
 @st.fragment(run_every="120s")
 def _stay() -> None:
     """An occasional empty fragment, so that a browser that finds a new server reruns the page.
-    Otherwise it would ask the new server for the form only, which that server has never drawn."""
+    Otherwise it would ask the new server only for the form, which that server has never drawn."""
 
 
 def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
-    """Everything that the browser learns, except which of its answers are saved."""
+    """Everything that the browser is told, except which of its answers are saved."""
     scope = _scope(task.id, person.name)
     last = [hand.last] if hand.last else []
     found = _sheets(task, [*hand.held, *last], scope)
@@ -257,14 +255,14 @@ def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
 
 
 def _turn() -> dict[str, Any]:
-    """Number of this session's answer to the browser, by which the form recognises old ones."""
+    """Number of this session's message to the browser, by which the form detects old messages."""
     session = st.session_state.setdefault("_form_session", secrets.token_hex(8))
     st.session_state["_form_turn"] = turn = st.session_state.get("_form_turn", 0) + 1
     return {"session": session, "turn": turn}
 
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
-    """The sheets of pairs by id; earlier ones are cached, so that a key press reads little."""
+    """Sheets of pairs by id; earlier sheets are cached, so that a key press reads little."""
     judged = queue.texts(reading.parts(), task.dataset)
     of, known = st.session_state.get(f"_sheets-{scope}", (judged, {}))
     known = known if of == judged else {}

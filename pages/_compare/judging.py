@@ -1,4 +1,4 @@
-"""The button that makes a sampled task of two runs and opens its form."""
+"""The button that creates a sampled task for two runs and opens its form."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from pages._shared import sign_in as who
 
 
 def apart(dataset: str, a: str, b: str) -> None:
-    """The differences that judging could decide, and the button, or a message without the role."""
+    """Differences that judging could detect, and the button (or a message without the role)."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
         return

@@ -1,4 +1,4 @@
-"""The Fetch section of the Data page: downloads from the datasets' publishers."""
+"""Fetch section of the Data page: downloads from the datasets' publishers."""
 
 import shutil
 
@@ -17,7 +17,7 @@ Beat = list[tuple[str, str]]
 
 
 def section() -> None:
-    """The archives of the catalogue's datasets: stored ones, and a button to download others."""
+    """Archives of the catalogue's datasets: stored ones, and a button that downloads others."""
     store = reading.store()
     before = _beat(store)
     rows = offers.listed(store.settings)
@@ -28,22 +28,21 @@ def section() -> None:
     title, there = "Archives to download", figures.can_be_had(rows)
     renderer.section([Table("fetchable", title, there, figures.FETCHABLE, height="auto")])
     drawing.caption(
-        "Archives come from their authors or from BEIR, under the stated licence; checksums are"
-        " verified, and interrupted downloads resume.",
+        "Archives come from their authors or from BEIR, under the stated licence. Checksums"
+        " are verified, and interrupted downloads resume.",
         "Slow to encode: over a million documents, which take dense systems a day without a GPU.",
     )
     st.header("Not offered for download", anchor=False)
     title, lacking = "Archives that cannot be downloaded", figures.cannot_be_had(rows)
     renderer.section([Table("not_offered", title, lacking, figures.NOT_OFFERED, height="auto")])
     drawing.caption(
-        "Obtain the documents from their distributor and put them, in BEIR's layout, as"
-        " a folder or zip with this name into the folder datasets of the server's home"
-        " folder."
+        "Get the documents from their distributor and put them into datasets in the server's"
+        " home folder, as a folder or zip with this name in BEIR's layout."
     )
 
 
 def _start(store: Store, rows: DataFrame, names: list[str]) -> None:
-    """Chosen archives, and the button."""
+    """The chosen archives, and the button."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -69,14 +68,14 @@ def _beat(store: Store) -> Beat:
 
 
 def _watch(store: Store, before: Beat) -> None:
-    """The running downloads, and the reason if the last one failed."""
+    """Running downloads, and the reason if the last one failed."""
     active = any(state in ("queued", "running") for _, state in before)
     st.fragment(_progress, run_every="2s" if active else None)(store, before)
 
 
 @failures.guarded
 def _progress(store: Store, before: Beat) -> None:
-    # It reruns by itself, long after app.py checked the sign-in.
+    # The fragment reruns long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
     found = _fetches(store)
     if [(job.id, job.state) for job in found] != before:
@@ -87,7 +86,7 @@ def _progress(store: Store, before: Beat) -> None:
             running = [task for task in tasks if task.state == "running"]
             st.progress(job.share, text=escaping.text(figures.title(job, running)))
     if any(job.active for job in found) and not jobs.workers_alive(store.settings):
-        st.warning("No worker is running: downloads wait until one is started (see Jobs).")
+        st.warning("No worker is running. Downloads wait until a worker is started (see Jobs).")
     if found and found[0].state == "failed":
         st.error(escaping.text(found[0].error))
         st.page_link("pages/jobs.py", label="Retry it on the Jobs page", icon=":material/replay:")

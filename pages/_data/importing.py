@@ -1,4 +1,4 @@
-"""The Import section of the Data page: files are checked first, then imported."""
+"""Import section of the Data page: files are checked first, then imported."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -36,10 +36,10 @@ NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
 _TEXTS = (_ARCHIVE, "documents")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
-"""Kinds of dataset files other than runs, and their names in an import."""
+"""Kinds of dataset files other than runs, with their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
 _FIRST, _RERANKS = "First stage", "The system whose lists this run reranks, if it does."
-_RUNS_ONLY = "Without judgements: import the runs, compare their rankings, then judge documents."
+_RUNS_ONLY = "No judgements? Import the runs, compare their rankings, then judge documents."
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
@@ -66,7 +66,7 @@ def section() -> None:
             _RUNS_ONLY * (st.query_params.get("have") == "runs"),
         )
         return
-    with st.container():  # otherwise parts below would move, and show twice while drawing
+    with st.container():  # otherwise parts below would move and appear twice while being drawn
         reports = _looked_at(to, files)
         _ask(reports, files)
     bare = to in set(read(catalogue.unjudged, added=False)["dataset"])
@@ -106,7 +106,7 @@ def _is_fit(answer: dict[str, Any], kind: str) -> bool:
 
 
 def _files(to: str) -> list[File]:
-    """The uploaded files, and those inside uploaded archives."""
+    """Uploaded files, including those inside uploaded archives."""
     number = st.session_state.setdefault("_uploads", 0)
     kinds = [ending[1:] for ending in uploads.ENDINGS]
     key = f"_files_{number}"
@@ -125,7 +125,7 @@ def _asked(to: str) -> str:
 
 
 def _looked_at(to: str, files: Sequence[File]) -> Answers:
-    """Reports on the files, made when the files or the dataset change."""
+    """Reports on the files, recomputed when the files or the dataset change."""
     hows = _hows(files)
     key = to, tuple(file.file_id for file in files), str(hows)
     if st.session_state.get("_looked_at", ("", []))[0] != key:
@@ -151,7 +151,7 @@ def _say(files: Sequence[File], **how: Any) -> None:
 
 
 def _ask(answers: Answers, files: Sequence[File]) -> None:
-    """Ask what the files do not show: run or judgements, fractional grades, chunks."""
+    """Ask for information that the files lack: run or judgements, fractional grades, chunks."""
     of = {what: _asking(answers, files, what) for what in figures.QUESTIONS}
     for file, said in of[figures.ROLE]:
         drawing.caption(f"{file.name}: {said}.")
@@ -174,7 +174,7 @@ def _asking(answers: Answers, files: Sequence[File], what: str) -> list[tuple[Fi
 
 
 def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answers:
-    """Answer of a separate process on the files; shows its progress."""
+    """A separate process's answer on the files, with its progress."""
     sign_in.require(sign_in.OPERATOR)
     now = reading.store().settings
     answers: Answers = []
@@ -203,7 +203,7 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     st.header("Content of the files", anchor=False)
     rows = figures.contents(reports, kinds)
     if len(reports) == 1:
-        # A cell would truncate an archive's content.
+        # A table cell would truncate an archive's content.
         _table(rows.drop(columns="Content"))
         drawing.caption(figures.inside(reports[0]))
     else:
@@ -219,16 +219,14 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     heading = "Errors and warnings" if stopped else "Warnings (import can proceed)"
     st.header(heading, anchor=False)
     _table(troubles)
-    drawing.caption("A file with an issue that blocks its import is left out.")
+    drawing.caption("Files with a blocking error are left out.")
 
 
 def _table(rows: DataFrame) -> None:
-    """A short table in full; more than 20 rows scroll, with a note."""
+    """A short table in full; a table of more than 20 rows scrolls, with a note."""
     st.dataframe(rows, hide_index=True, column_config=NARROW, **drawing.height(len(rows)))
     if len(rows) > drawing.MOST_ROWS:
-        drawing.caption(
-            f"{len(rows):,} rows; scroll to see more than the first {drawing.MOST_ROWS}."
-        )
+        drawing.caption(f"{len(rows):,} rows; scroll to see all of them.")
 
 
 def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
@@ -259,27 +257,27 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
 
 
 def _options() -> dict[str, Any]:
-    """Options of `imports.import_run`; a version as label and note."""
+    """Options of `imports.import_run`; a version has a label and a note."""
     replaces = st.toggle("Replace runs that have the same name")
     version = None
     if replaces and st.toggle(
         "Keep the replaced runs as versions",
-        help="They count only if picked; Dataset lists them.",
+        help="The Dataset page lists them; they are used only where you choose them.",
     ):
         version = "", st.text_input("What is new in these runs", max_chars=200)
     equal_ids = st.toggle(
         "Drop documents whose id equals the query's",
-        help="As in BEIR's code; always done if queries are corpus documents.",
+        help="As BEIR's code does; always done if queries are documents of the corpus.",
     )
     return {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
 
 
 def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
-    """Report duplicate names, among the files or with stored runs; returns whether they block."""
+    """Report names shared by several files or with stored runs; returns whether these block."""
     stored = {part.system for part in reading.store().parts("hits", to)}
     same = figures.repeated(names)
     if same:
-        several = f"Several runs are called {', '.join(same)}"
+        several = f"Several runs have the name {', '.join(same)}"
         st.warning(escaping.text(f"{several}: give each its own name, or skip some."))
     how = {"replace": options["replace"], "as_version": options["version"] is not None}
     if words := figures.taken(names, stored, to, **how):
@@ -288,21 +286,21 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
 
 
 def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
-    """The button that adds texts to a dataset, or why these are not its own."""
+    """The button that adds texts to a dataset, or why the texts do not fit."""
     st.header("Add texts", anchor=False)
     if answer["report"]["refused"]:
         st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
         return
     drawing.caption(
-        f"The documents fit {to}.",
-        "Only texts are added; runs, judgements and costs stay.",
+        f"The documents match {to}.",
+        "Only texts are added; runs, judgements and costs do not change.",
     )
     if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):
         _done(to, _work("Taking in", files, "take texts", dataset=to), [])
 
 
 def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
-    """Runs to import, their names, and the runs that they rerank, as the user sets them."""
+    """Runs to import, their names, and the runs that they rerank, as set by the user."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
     rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})
@@ -319,7 +317,7 @@ def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
         key=f"_names_{hash(st.session_state['_looked_at'][0])}",
     )
     drawing.caption(
-        "System: the run's name, by default the tag in the file; double-click to change it.",
+        "System: the run's name (default: the tag in the file). Double-click to change it.",
         *(f"{words}." for words in tags.renamed(runs, called)),
     )
     return chosen
@@ -328,14 +326,14 @@ def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
 def _judgements(to: str, files: Sequence[File]) -> None:
     """The button that adds a dataset's first judgements."""
     st.header("Add judgements", anchor=False)
-    drawing.caption(f"{to} has none yet; its runs are then scored.")
+    drawing.caption(f"{to} has no judgements yet. Its runs will be scored.")
     if st.button(escaping.text(f"Add the judgements of {to}"), type="primary"):
         about = {"name": to, "as": ["qrels"], "systems": [], "options": {}, "new": False}
         _done(to, _work("Taking in", files, "take dataset", **about, how=_hows(files)), [])
 
 
 def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
-    """The name and the rest of what the files do not show, the runs, and the button."""
+    """Name, further options and runs of a new dataset, and the button."""
     fit = [(a, f) for a, f in zip(answers, files, strict=True) if _kind(a)]
     kinds = [_kind(answer) for answer, _ in fit]
     makers = [one for one, kind in zip(fit, kinds, strict=True) if kind in _MAKERS.values()]
@@ -349,7 +347,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
     st.header("The new dataset", anchor=False)
     if not makers:
         drawing.caption(
-            "Without judgements runs are only compared; with judgements they are also scored."
+            "Without judgements, runs can only be compared; with judgements they are also scored."
         )
     given, chosen, left = _chosen(fit, runs)
     place = st.empty()
@@ -360,7 +358,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         about = {"name": name, "as": [kind for kind, _ in given], "options": options}
         about["systems"] = chosen["System"].fillna("").tolist()
         about |= {"how": _hows(made_of := [file for _, file in given], chosen)}
-        with place.container():  # in place of the button
+        with place.container():  # shown instead of the button
             told = _work("Taking in", made_of, "take dataset", **about)
         refused = figures.refusals(one for one in answers if not _kind(one))
         _done(name, told + refused * told[0]["ok"], sorted(left), lands=True)
@@ -382,7 +380,7 @@ def _is_allowed(name: str, language: str) -> bool:
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], File]], runs: Answers
 ) -> tuple[list[tuple[str, File]], DataFrame, set[str]]:
-    """Draw the table of runs; (kind, file) of the imports, its wanted rows, and skipped runs."""
+    """Draw the table of runs; returns (kind, file) of imports, wanted rows, and skipped runs."""
     chosen = _names(runs) if runs else DataFrame(columns=["Import", "File", "System", _FIRST])
     wanted = chosen["Import"].astype(bool)
     left = {*chosen.loc[~wanted, "File"]}
@@ -401,7 +399,7 @@ def _kind(answer: dict[str, Any]) -> str:
 
 
 def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:
-    """The name, the options of the import, and whether the labelled button was pressed."""
+    """The name, the import options, and whether the labelled button was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
             name = st.text_input(
@@ -413,7 +411,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             old = _version_of() if report["kind"] == _ARCHIVE else None
         drop = st.toggle(
             "Queries are corpus documents (drop self-matches)",
-            help="As in Quora: the document with the query's id is dropped from its ranking.",
+            help="As in Quora: a document with the query's id is dropped from the ranking.",
         )
         pressed = st.form_submit_button(label, type="primary")
     spoken = language.strip() or "unknown"
@@ -422,7 +420,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
 
 
 def _version_of() -> str | None:
-    """The stored dataset that this is a new version of, whose judgements are carried over."""
+    """The stored dataset of which this is a new version, whose judgements are carried over."""
     stored = read(data_select.datasets)
     return st.selectbox(
         "A new version of",
@@ -430,13 +428,15 @@ def _version_of() -> str | None:
         index=None,
         placeholder="none",
         width=200,
-        help="Its judgements are carried over by the documents' texts, as a judgement set of their"
-        " own: documents may have other ids, edited texts, or be cut into chunks.",
+        help=(
+            "Its judgements are matched by document text and become a separate judgement set."
+            " Documents may have other ids, edited texts, or be split into chunks."
+        ),
     )
 
 
 def _split(report: figures.Record) -> str:
-    """The judgement set to use, if an archive has several."""
+    """The judgement set to use if an archive has several."""
     splits = figures.splits(report)
     if len(splits) < 2:
         return ""
@@ -448,17 +448,16 @@ def _split(report: figures.Record) -> str:
         format_func=lambda name: f"{name}: {splits[name]}",
         width=300,
         help=(
-            "A dataset has one split: for another split, import the archive again under"
-            " another name."
+            "A dataset has one split. To add another split, import the archive again under a"
+            " different name."
         ),
     )
 
 
 def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False) -> None:
-    """Store each file's outcome, and restart at the top, without the files and with the new data;
-    if everything of a new dataset was imported and it `lands`, on its own page, or on Compare. If
-    nothing was imported, the files stay, and the reason stays under the button, since a page reruns
-    by itself."""
+    """Store each file's outcome and restart at the top with the new data and without the files. If
+    a new dataset was fully imported and `lands`, open its page or Compare. If nothing was imported,
+    the files stay, with the reason under the button."""
     if not any(answer["ok"] for answer in answers):
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         st.rerun()
@@ -479,7 +478,7 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
 
 
 def _tell_refused() -> None:
-    """Reason why nothing of these files was imported."""
+    """Reason why nothing in these files was imported."""
     about, answers = st.session_state.get("_refused", (None, []))
     if answers and about == st.session_state["_looked_at"][0]:
         why = f" {answers[0]['said']}" if len(answers) == 1 else ""
@@ -488,7 +487,7 @@ def _tell_refused() -> None:
 
 
 def _tell_results(of: str, files: Sequence[File]) -> None:
-    """Outcome of the last import, until other files or a dataset are chosen."""
+    """Outcome of the last import, until other files or another dataset are chosen."""
     to, answers, left = st.session_state.get("_imported", ("", [], []))
     if to != of or files:
         st.session_state.pop("_imported", None)
@@ -498,7 +497,7 @@ def _tell_results(of: str, files: Sequence[File]) -> None:
     _table(figures.results(answers))
     drawing.caption(
         f"{good:,} imported, {len(answers) - good:,} refused.",
-        f"Skipped as chosen: {', '.join(left)}." if left else "",
+        f"Skipped, as you chose: {', '.join(left)}." if left else "",
     )
     with st.container(horizontal=True):
         address.link("Open the dataset", "pages/dataset.py", dataset=to)

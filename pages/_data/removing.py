@@ -1,4 +1,4 @@
-"""Removing a dataset or a run on the Data page, with a confirmation; for operators."""
+"""Removal of a dataset or a run on the Data page, with a confirmation; for operators."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pages._shared import drawing, escaping, navigation, reading, sign_in
 
 
 def section(dataset: str, system: str = "") -> None:
-    """List of removals, a checkbox, and the button; no button if nothing can be removed."""
+    """Confirm a removal: what it removes, a checkbox, and a button if anything can go."""
     store = reading.store()
     try:
         told = removing.said(store, removing.planned(store, dataset, system), dataset)
@@ -29,20 +29,20 @@ def section(dataset: str, system: str = "") -> None:
 
 
 def tell() -> None:
-    """Report of the last removal, once."""
+    """Report the last removal once."""
     if told := st.session_state.pop("_removed", ""):
         st.success(escaping.text(told))
 
 
 def a_run(dataset: str, system: str) -> None:
-    """Under a run: remove it."""
+    """Button that removes the run above."""
     if sign_in.may(sign_in.OPERATOR):
         with st.expander("Remove this run", icon=":material/delete:"):
             section(dataset, system)
 
 
 def a_dataset(names: list[str]) -> None:
-    """Under the datasets: remove one of them."""
+    """Form that removes a dataset."""
     if sign_in.may(sign_in.OPERATOR) and names:
         with st.expander("Remove a dataset", icon=":material/delete:"):
             name = st.selectbox(

@@ -1,4 +1,4 @@
-"""One run on the Data page: its details, how it was made, and the run as a file."""
+"""A run on the Data page: its details, how it was made, and the run as a file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,8 +34,8 @@ def section(dataset: str, system: str) -> None:
         st.warning("This run is left out: its file is damaged. The command below recomputes it.")
     elif not run["is_current"]:
         st.warning(
-            "This run is stale: its inputs were replaced, so no other page shows it. The command"
-            " below recomputes it."
+            "This run is out of date because its inputs were replaced, so no other page shows"
+            " it. The command below recomputes it."
         )
     _links(run, dataset, system)
     _again(dataset, system)
@@ -52,7 +52,7 @@ def section(dataset: str, system: str) -> None:
 
 
 def _said(run: Mapping[str, Any]) -> list[str]:
-    """How and when it was stored, and a remark."""
+    """How and when the run was stored, with a remark."""
     how = "Imported" if run["file"] else "Computed"
     seconds = f" in {run['seconds']:,.1f} s" if run["seconds"] else ""
     machine = figures.machine(run["hardware"])
@@ -90,7 +90,7 @@ def _again(dataset: str, system: str) -> None:
 
 
 def _whole(dataset: str, system: str) -> dict[str, Any]:
-    """The record of the run, of its input runs, and of its dataset."""
+    """Record of the run, its input runs, and its dataset."""
     rests_on = Inputs(frozenset({(dataset, system)}), frozenset({dataset}))
     version = reading.store().version(), 0
     return view_provenance.record(reading.store(), rests_on, version=version)
@@ -110,7 +110,7 @@ def _downloads(dataset: str, system: str) -> None:
                 icon=":material/download:",
                 key=f"_run_file{ending}",
             )
-    drawing.caption("query, Q0, document, rank, score, system, in the order used for scores.")
+    drawing.caption("query, Q0, document, rank, score, system; in the order used for scoring.")
 
 
 def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
@@ -118,14 +118,14 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
     means = means[means["system"] == system]
     st.markdown("**Scores**")
     if means.empty:
-        st.caption("No current scores: `python -m compute rescore` scores the run again.")
+        st.caption("No current scores. Score the run again: `python -m compute rescore`.")
         return
     _table(figures.scores_table(means, reading.measures()))
     scored = run["scored"]
     again = f"Scored {figures.date(scored['date'])} UTC: {scored['command']}." if scored else ""
     drawing.caption(
-        "Means over all evaluated queries; an unanswered query scores 0, and is left out of Hole@k"
-        " and Judged@k.",
+        "Means over all evaluated queries. Unanswered queries score 0 and are left out of"
+        " Hole@k and Judged@k.",
         again,
     )
 
@@ -150,7 +150,7 @@ def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
     st.markdown("**Inputs**")
     _table(figures.chain_table(run, inputs, collections[0]))
     drawing.caption(
-        "A fingerprint is the SHA-256 of the content: equal fingerprints mean equal data.",
+        "A fingerprint is the SHA-256 hash of the content; equal fingerprints mean equal data.",
         "Hits of this run:"
         f" {run['fingerprints'].get('hits', '–')}; its scores:"
         f" {run['fingerprints'].get('scores', '–')}.",

@@ -1,4 +1,4 @@
-"""The Datasets and Runs sections of the Data page."""
+"""Datasets and Runs sections of the Data page."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ def datasets() -> None:
     """Stored data of each dataset."""
     rows = read(data_select.datasets)
     if rows.empty:
-        st.info("Nothing is stored yet: Import adds files, Fetch downloads a dataset.")
+        st.info("Nothing is stored yet. Import files, or fetch a dataset.")
         return
     carried = [[name] for name in rows["dataset"]]
     shown = figures.datasets_rows(rows, dataset_facts.titles())
@@ -24,16 +24,16 @@ def datasets() -> None:
     renderer.section([Table("stored", "Stored datasets", shown, figures.DATASETS, **look)])
     drawing.caption(
         f"{counted(len(rows), 'dataset')}; click a row to open it.",
-        "Splits share the documents of their corpus.",
+        "Splits of a dataset share its documents.",
     )
     removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
 
 
 def runs() -> None:
-    """Every stored run; a click opens its details."""
+    """All stored runs; a click on a run opens its details."""
     rows = read(data_select.runs)
     if rows.empty:
-        st.info("No run is stored yet: Import adds run files, and Jobs computes runs.")
+        st.info("No run is stored yet. Import run files, or compute runs on the Jobs page.")
         return
     names = list(dict.fromkeys(rows["dataset"]))
     address.known("datasets", names, "dataset with runs")
@@ -45,5 +45,5 @@ def runs() -> None:
     renderer.section([Table("stored_runs", "Stored runs", shown, figures.RUNS, **look)])
     drawing.caption(
         f"{counted(len(rows), 'run')}; click a row to open it.",
-        "Depth: ranks kept per query (shipped runs: 100).",
+        "Depth: ranks stored per query (shipped runs: 100).",
     )

@@ -1,1 +1,1 @@
-"""Frame of every page: the server and its gate, sign-in, judgement switch, panels."""
+"""Frame of all pages: server, gate, sign-in, judgement picker, panels."""

@@ -90,7 +90,7 @@ def _has_added(dataset: str) -> bool:
 
 
 def download(dataset: str) -> None:
-    """Buttons that save the added judgements of a dataset: with all fields, or as qrels."""
+    """Buttons that save a dataset's added judgements, with all fields or as qrels."""
     rows = reading.read(select_added.rows, dataset=dataset, added=False)
     if rows.empty:
         return
@@ -123,7 +123,7 @@ def download(dataset: str) -> None:
 
 
 def _choose(there: Sequence[str], *, beside: bool) -> Choice:
-    """The pickers of the rule and of the existing sources; `beside`: official scores stay shown."""
+    """Pickers of the rule and the available sources; `beside`: official scores stay visible."""
     (rule,) = _pick("rule", ["majority"], list(RULES))
     st.radio(
         "Combine multiple grades of a pair by",
@@ -134,7 +134,7 @@ def _choose(there: Sequence[str], *, beside: bool) -> Choice:
         args=["rule"],
     )
     usual = [s for s in there if s in HUMAN]
-    if beside and not usual:  # They change no score: before and after stand side by side.
+    if beside and not usual:  # The page shows before and after side by side.
         usual = [s for s in there if s == IMPORT]
     sources = _pick("sources", usual, list(there), many=True)
     st.pills(
@@ -153,7 +153,7 @@ def _said(choice: Choice) -> str:
     found = reading.read(select_added.counted, sources=list(choice.sources), added=False)
     total = found.iloc[0]
     if not total.n_judgements:
-        return "No added judgement counts: choose under How to combine judgements."
+        return "No added judgements count. Choose some under How to combine judgements."
     people = counted(total.n_people, "assessor")
     of = ", ".join(SOURCES[source] for source in choice.sources if source not in HUMAN)
     told = f"{counted(total.n_judgements, 'added judgement')} ({people})"
@@ -163,8 +163,8 @@ def _said(choice: Choice) -> str:
 
 
 def _alone(asked: str) -> str:
-    """Sentence on the unjudged share of the top lists of datasets without official judgements (or
-    of the given one); empty if there are none."""
+    """Sentence on the unjudged share of top lists, for datasets without official judgements (or the
+    given one); empty if there are none."""
     bare = set(reading.read(catalogue.unjudged, added=False)["dataset"])
     holes = reading.read(leaderboard_select.holes)
     holes = holes[holes["dataset"].isin(bare & ({asked} if asked else bare))]
@@ -173,14 +173,14 @@ def _alone(asked: str) -> str:
         return ""
     of = most.index[0] if len(most) == 1 else counted(len(most), "dataset")
     return (
-        f" On {of} no others are judged: up to {most.max():.0%} of a system's top 10 is unjudged"
-        " (Hole@10) and counts as not relevant."
+        f" {of} has no other judgements: up to {most.max():.0%} of a system's top 10 is"
+        " unjudged (Hole@10) and counts as not relevant."
     )
 
 
 def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
     """Known names in the address, else the last choice on any page, else the default. A default of
-    several is neither named nor stored, since settling a disagreement enlarges it."""
+    several names is not stored, since settling a disagreement adds to it."""
     state, given = st.session_state, st.query_params.get_all(key)
     named = [name for name in given if name in known]
     if not named and not (many and given == [""]):
@@ -196,7 +196,7 @@ def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -
 
 
 def _keep(key: str) -> None:
-    """Put a choice into the address without rerunning pickers, which `pickers.put` would do."""
+    """Write a choice into the address without rerunning pickers, as `pickers.put` would."""
     if pickers.was_chosen(f"_{key}"):
         chosen = st.session_state[f"_{key}"]
         st.query_params[key] = [chosen] if isinstance(chosen, str) else list(chosen) or [""]

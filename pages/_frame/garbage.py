@@ -1,5 +1,5 @@
-"""Objects that the garbage collector skips: modules and other permanent objects. A full collection
-would traverse everything ever imported, while no page is drawn."""
+"""Permanent objects, such as modules, that the garbage collector skips. A full collection would
+otherwise traverse everything ever imported and stop all pages meanwhile."""
 
 import atexit
 import gc
@@ -9,7 +9,7 @@ import streamlit as st
 
 
 def settle() -> None:
-    """Let the collector skip existing objects, if modules were loaded since the last time."""
+    """Let the collector skip existing objects if modules were loaded since the last time."""
     _settled(len(sys.modules))
 
 
@@ -17,7 +17,7 @@ def settle() -> None:
 def _settled(n_modules: int) -> int:
     gc.collect()
     gc.freeze()
-    # Otherwise the last collection finds nothing, and libraries warn about leftovers.
+    # Otherwise the collection at exit finds nothing, and libraries warn about leftovers.
     atexit.unregister(gc.unfreeze)
     atexit.register(gc.unfreeze)
     return n_modules

@@ -1,8 +1,7 @@
-"""The gate of the server: the checks on a request or socket before Streamlit sees it. For
-everybody, its Host, and its Origin if present, must be the dashboard's own, port included; so no
-page of another server, and no name rebound to this machine, can control the dashboard. With
-sign-in, people who have not signed in or have no role, checked each time, only reach what the
-sign-in page needs: files of the front end and a socket with few and small messages."""
+"""Gate of the server: checks on requests and sockets before Streamlit sees them. For everybody,
+Host and Origin (if present) must be the dashboard's own, port included, so that no page of another
+server and no rebound name can control it. With sign-in, people without a role, checked each time,
+reach only what the sign-in page needs: front-end files, and a socket for few and small messages."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -30,11 +29,11 @@ MESSAGE = 32 * 1024
 SENT = 256 * 1024
 """Bytes that such a socket may send before it must be reopened."""
 LEAST = 1024
-"""Bytes that any message or file counts as, since each takes memory and reruns the page."""
+"""Bytes added to the size of any message or file, since each takes memory and reruns the page."""
 VISITS = 100
-"""Most sockets without sign-in at once; beyond that the oldest is closed."""
+"""Most sockets without sign-in at once; one more closes the oldest."""
 SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
-"""Messages of the sign-in page; others request uploads, files, or clearing shared caches."""
+"""Messages of the sign-in page; other messages request uploads, files or cleared caches."""
 
 _PAGES = [f"/{file.stem}" for file in page_files.PAGES]
 _FILES = [f"/{file.name}" for file in STATIC.iterdir() if file.is_file()]
@@ -46,17 +45,17 @@ _UPLOADS = "/_stcore/upload_file/"
 OPEN = {
     *("/", *_PAGES, *_FILES, *_PROBES, *_DOOR),
     *(f"{page}/" for page in _PAGES),
-    # The front end first looks for the server below its page's address.
+    # The front end first looks for the server below the page's address.
     *(f"{page}{probe}" for page in _PAGES for probe in _PROBES),
 }
 """Paths that the sign-in page needs, besides the front end's scripts, styles and fonts."""
 
 WRONG_HOST = (
-    "this dashboard does not have that name and port: open it at the address it was"
+    "this dashboard does not accept that name and port: open it at the address that it was"
     " started with, or add the name to the setting hosts"
 )
-WRONG_ORIGIN = "this request comes from a page of another server: open the dashboard itself"
-NO_FILE = "no such file in this version"
+WRONG_ORIGIN = "this request comes from a page on another server: open the dashboard itself"
+NO_FILE = "this version has no such file"
 
 
 class Gate:
@@ -69,9 +68,9 @@ class Gate:
 
     @cached_property
     def _own(self) -> frozenset[listen_address.Origin]:
-        """The origins of this dashboard, which are constant while it runs."""
+        """Origins of this dashboard, which never change while it runs."""
         now, signed = Settings(), None
-        # The page reports what is wrong with them.
+        # The page reports what is wrong with the settings.
         with suppress(BeirscopeError):
             now = settings.load()
             signed = sign_in.sign_in()
@@ -79,7 +78,7 @@ class Gate:
         return listen_address.origins(now, st.get_option("server.address"), port, signed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on permitted requests; refuse others with one sentence, or by closing the socket."""
+        """Pass on permitted requests; refuse others with a sentence, or close the socket."""
         if scope["type"] != "lifespan" and reading.AHEAD.outgrown:
             # A proxy in front of several servers then tries an updated one.
             await PlainTextResponse(f"{OUTGROWN}\n", 503)(scope, receive, send)
@@ -91,7 +90,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _foreign(self, asked: HTTPConnection) -> tuple[int, str] | None:
-        """Reason why a request is not for this dashboard, or does not come from it."""
+        """Reason why a request is not for this dashboard or does not come from it."""
         hosts = asked.headers.getlist("host")
         meant = listen_address.named(hosts[0], self._own) if len(hosts) == 1 else set()
         if not meant:
@@ -100,7 +99,7 @@ class Gate:
         if any(listen_address.origin(one.lower()) not in meant for one in origins):
             return 403, WRONG_ORIGIN
         if asked.url.path.startswith(_STATIC) and asked.url.path not in _FRONT_END:
-            # Streamlit would send the page instead, and a proxy would not try another server.
+            # Streamlit would send the page instead, so a proxy would not try another server.
             return 404, NO_FILE
         return None
 
@@ -123,11 +122,11 @@ class Gate:
             await self._app(scope, receive, send)
         finally:
             self._coming[session] -= size
-            self._coming += Counter()  # Without sessions at 0.
+            self._coming += Counter()  # Sessions without files are left out.
 
     def _too_much(self, session: str, size: int) -> tuple[int, str] | None:
-        """Reason why a session may not upload this many more bytes. Without sign-in uploads come
-        from this machine, and have no limit."""
+        """Reason why a session may not upload this many more bytes. Without sign-in, uploads come
+        from this machine and have no limit."""
         now = settings.load()
         if not session or not now.sign_in:
             return None
@@ -159,7 +158,7 @@ class Gate:
             uploaded.end_left()
 
     async def _visited(self, new: "_Socket") -> None:
-        """Count one more socket without sign-in, if there is room."""
+        """Count one more socket without sign-in, if the limit allows."""
         if len(self._visits) >= VISITS:
             longest = next(iter(self._visits))
             del self._visits[longest]
@@ -168,7 +167,7 @@ class Gate:
 
 
 class _Socket:
-    """A socket, and the bytes it may send until a person with a role has signed in."""
+    """A socket, and the bytes that it may send until a person with a role has signed in."""
 
     def __init__(self, claims: Mapping[str, Any], receive: Receive, send: Send) -> None:
         self._claims, self._receive, self._send = claims, receive, send
@@ -176,7 +175,7 @@ class _Socket:
         self._closed = False
 
     async def receive(self) -> Message:
-        """The next permitted message, or the end after one that is not."""
+        """The next permitted message; the end after a refused one."""
         message = await self._receive()
         if reading.AHEAD.outgrown:
             await self.close(1012)
@@ -192,7 +191,7 @@ class _Socket:
         return {"type": "websocket.disconnect", "code": code}
 
     async def send(self, message: Message) -> None:
-        """Pass on Streamlit's messages, until the end."""
+        """Pass on Streamlit's messages until the connection ends."""
         if not self._closed:
             await self._send(message)
 
@@ -204,8 +203,8 @@ class _Socket:
 
 
 class Sockets(WebSocketsSansIOProtocol):
-    """Sockets that accept only small messages until the gate has checked their opener. Messages
-    that are too large are not even received, whereas the gate itself only sees complete ones."""
+    """Sockets that accept only small messages until the gate has checked who opened them. The gate
+    sees only complete messages; this stops large ones before they are received."""
 
     def handle_connect(self, event: Request) -> None:
         """Accept the request that opens the socket."""
@@ -224,8 +223,8 @@ def _kind(content: bytes) -> str | None:
 
 
 def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
-    """True if these claims currently give a role; without sign-in everyone has every role. Nobody
-    has one while the settings cannot be read."""
+    """True if these claims currently give a role; everyone has every role without sign-in, and
+    nobody while the settings cannot be read."""
     try:
         now = settings.load()
         has = roles.role(now, roles.person(now, claims)) if now.sign_in else roles.OPERATOR
@@ -245,7 +244,7 @@ def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
 
 
 def _upload(asked: HTTPConnection) -> tuple[str, int]:
-    """Session that receives a file, and its size (-1: unknown); "" and 0 for other requests."""
+    """Session that receives a file, and the size (-1: unknown); "" and 0 for other requests."""
     path = asked.scope["path"]
     if not path.startswith(_UPLOADS) or asked.scope["method"] != "PUT":
         return "", 0
@@ -254,5 +253,5 @@ def _upload(asked: HTTPConnection) -> tuple[str, int]:
 
 
 def _held(session: str) -> int:
-    """Bytes of a session's uploaded files that are not yet removed."""
+    """Bytes of a session's uploaded files, without removed ones."""
     return sum(max(size, LEAST) for size in uploaded.sizes(session))

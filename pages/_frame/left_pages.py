@@ -1,8 +1,8 @@
-"""Late requests from pages that were left, which are kept from Streamlit. A menu that is open when
-the user changes the page closes itself, and requests its part of the old page after the new page
-was requested. Streamlit would then take the browser back to the old page, and the new one would
-stay empty. All page changes are the browser's (`navigation.to`), never `st.switch_page`, so the
-page requested last is the one shown."""
+"""Late requests from pages that were left, which are withheld from Streamlit. A menu that is open
+during a page change closes and requests its part of the old page after the new page was requested.
+Streamlit would then return to the old page, and the new one would stay empty. Since the browser
+makes all page changes (`navigation.to`, never `st.switch_page`), the page requested last is the one
+shown."""
 
 import math
 import time
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pages._shared.streamlit_internals import parsed
 
 SOON = 1.0
-"""Seconds after a page change in which a menu closes; later requests pass."""
+"""Seconds after a page change within which a menu closes; later requests pass."""
 
 
 class LeftPages:
@@ -36,7 +36,7 @@ class _Visit:
         self._page, self._asked = "", -math.inf
 
     async def receive(self) -> Message:
-        """The next message that is not from a page that was left."""
+        """The next message that does not come from a page that was left."""
         while True:
             message = await self._receive()
             if message["type"] != "websocket.receive" or not self._late(message):

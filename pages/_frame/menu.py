@@ -1,4 +1,4 @@
-"""Navigation between pages: eight menu entries, tabs within an entry, and a start page."""
+"""Navigation: eight menu entries, tabs within an entry, and a start page."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -21,12 +21,12 @@ METHODS = "How numbers are computed"
 
 
 class Page(NamedTuple):
-    """A row of the table of pages."""
+    """A row in the table of pages."""
 
     title: str
     door: str
     tab: str = ""
-    """Its label among the pages of the same menu entry; empty if it is the only one."""
+    """Its label among the pages of the same menu entry; empty for a single page."""
 
 
 PAGES = {
@@ -51,7 +51,7 @@ def choose() -> tuple[str, Any]:
     """Title and Streamlit page of the requested page, shown under the menu."""
     st.logo(NAME, size="large")
     shown = {page.door: name for name, page in reversed(PAGES.items())}
-    # The menu highlights the open page, so this page represents its entry.
+    # The menu highlights the open page, which here represents its entry.
     here = urlsplit(st.context.url or "").path.rpartition("/")[2]
     shown |= {PAGES[here].door: here} if here in PAGES else {}
     listed = {
@@ -84,7 +84,7 @@ def tabs(name: str) -> Any:
 
 
 def context(place: Any) -> None:
-    """The dataset, systems and measure kept from page to page, as a link to Compare."""
+    """A link to Compare with the dataset, systems and measure kept from page to page."""
     state = st.session_state
     dataset, systems = state.get("_last_dataset", ""), state.get("_last_systems", [])[:2]
     if place is None or not dataset or len(systems) < 2:

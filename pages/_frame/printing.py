@@ -5,10 +5,10 @@ import streamlit.components.v2 as components
 from pages._shared import colours
 
 _WIDE = 960
-"""Width in pixels between the margins of landscape A4 and Letter."""
+"""Width in pixels between the margins of both A4 and Letter, in landscape."""
 _PRINTED = components.component(
     "printed",
-    # The page is printed, not this component.
+    # This component itself is not printed.
     isolate_styles=False,
     css="""
     [data-testid=stMainBlockContainer] {
@@ -81,5 +81,5 @@ _PRINTED = components.component(
 
 
 def printable() -> None:
-    """Print the page light and complete, without controls that need clicks."""
+    """Print the page in light colours and complete, without controls that need clicks."""
     _PRINTED(data={"theme": colours.theme(), "wide": _WIDE}, key="_printed")

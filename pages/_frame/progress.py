@@ -1,4 +1,4 @@
-"""Damaged files above every page, and next to its tabs the running jobs that add results."""
+"""Reports above every page: damaged files, and running jobs that add results."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from compute.views.jobs.matrix import at_work
 from pages._shared import escaping, failures, following, reading
 
 UNWATCHED = ("jobs", "annotate")
-"""Jobs itself shows them; assessors must not read the names of systems."""
+"""Pages that show no running jobs: Jobs itself, and Judge, where system names must be hidden."""
 
 
 def damaged(title: str) -> None:
@@ -21,7 +21,7 @@ def damaged(title: str) -> None:
 @st.fragment(run_every="2s")
 @failures.guarded
 def watch() -> None:
-    """Follow changes of the store, and show the running jobs."""
+    """Follow changes of the store and show the running jobs."""
     following.follow(following.PAGE)
     if reading.is_outdated():
         st.rerun()

@@ -1,4 +1,4 @@
-"""Provenance of a page's numbers: the panel under it, closed by default."""
+"""Provenance of a page's numbers: a panel below the page, closed by default."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,25 +15,25 @@ from compute.views.page import Table
 from pages._shared import drawing, navigation, page_run, reading, renderer, sign_in
 
 WITHOUT = ("Judge", "Jobs", "Data", "How numbers are computed")
-"""Pages without scores; assessors must not see the names of systems."""
+"""Pages without scores, on which assessors must not see system names."""
 RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
 _TALL = 420
 
 
 def footer(title: str) -> None:
-    """The panel under the page with this title, if it has read any numbers."""
+    """The panel below the page with this title, if the page has read any numbers."""
     found = reading.rests_on()
     if title in WITHOUT or not (found.runs or found.datasets or found.sources):
         return
     panel = st.expander("Provenance", key="_made", icon=":material/history:", on_change="rerun")
-    # A closed panel costs nothing.
+    # A closed panel computes nothing.
     if panel.open:
         with panel:
             _opened(later()())
 
 
 def later() -> Callable[[], dict[str, Any]]:
-    """Return the record of the data read by this run of the page, also later, as for a file."""
+    """Return the record of the data read by this run of the page; for files, also later."""
     return partial(
         view_provenance.record,
         reading.store(),
@@ -78,7 +78,7 @@ def _opened(found: dict[str, Any]) -> None:
 
 
 def _runs(runs: list[dict[str, Any]]) -> None:
-    # A record contains no folder; the run's name may.
+    # Records contain no folders, but a run's name may.
     named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
@@ -86,8 +86,7 @@ def _runs(runs: list[dict[str, Any]]) -> None:
     renderer.section([Table("_made_runs", title, rows, opens=navigation.RUN, carried=carried)])
     drawing.caption(
         "Click a row for the run's details.",
-        "Columns with # show the first characters of the SHA-256 fingerprints of inputs"
-        " and results.",
+        "Columns with # show the first characters of SHA-256 fingerprints of inputs and results.",
     )
 
 
@@ -104,7 +103,7 @@ def _json(found: dict[str, Any]) -> None:
 
 
 def _said(found: dict[str, Any]) -> list[str]:
-    """Inputs of the page, in sentences."""
+    """Inputs of the page as sentences."""
     runs, collections = len(found["runs"]), len(found["collections"])
     parts = [counted(runs, "stored run")] * bool(runs)
     parts += [f"{counted(collections, 'dataset')}"] * bool(collections)

@@ -1,4 +1,4 @@
-"""HTTP requests: those that stall are closed, since they would occupy a connection forever."""
+"""Stalled HTTP requests, which are closed since they would occupy a connection forever."""
 
 import asyncio
 from typing import Any
@@ -10,11 +10,11 @@ PATIENCE = 30
 """Seconds for the header of a request, and for each LEAST bytes of its body."""
 LEAST = 1024
 HALF = 256
-"""Most connections waiting for a request header; beyond that the oldest is closed."""
+"""Most connections waiting for a request header; one more closes the oldest."""
 
 
 class Requests(H11Protocol):
-    """A connection that is closed if it made no progress since the last check, PATIENCE s ago."""
+    """A connection that is closed if it made no progress in the last PATIENCE seconds."""
 
     def connection_made(self, transport: Any) -> None:
         """Start checking; make room if too many are waiting."""
@@ -38,12 +38,12 @@ class Requests(H11Protocol):
 
     @property
     def waits_for_head(self) -> bool:
-        """True if a request has not begun, or has not sent its header yet."""
+        """True if no request has begun, or if its header is incomplete."""
         begun = self.scope is None or self.conn.trailing_data[0]
         return self.conn.their_state is h11.IDLE and bool(begun)
 
     def look(self) -> None:
-        """Close the connection if nothing arrived since the last check."""
+        """Close the connection if nothing has arrived since the last check."""
         body = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
         stands = self.cycle, self._came // LEAST if body else self.waits_for_head
         if (body or self.waits_for_head) and stands == self._stood:

@@ -1,7 +1,7 @@
-"""`python -m pages._frame.server OPTION …`: serves app.py behind the gate, made ready beforehand.
+"""`python -m pages._frame.server OPTION …`: prepare app.py and serve it behind the gate.
 
-The options are those of `streamlit run`. By default Streamlit imports modules, and the store is
-opened, on the first request for a page, which would take seconds longer than all others.
+The options are those of `streamlit run`. By default, modules are imported and the store is opened
+at the first request for a page, which then takes seconds longer than others.
 """
 
 import logging
@@ -31,16 +31,16 @@ from pages._shared.page_files import SHARED
 
 log = logging.getLogger("pages.server")
 PATIENCE = 30
-"""Seconds between two heartbeats of a browser, and for work in progress at shutdown."""
+"""Seconds between heartbeats of a browser, and for work in progress at shutdown."""
 
 
 def prepare() -> None:
-    """Import the pages' modules, and open the store."""
+    """Import the pages' modules and open the store."""
     modules = {name: import_module(name) for name in SHARED}
     try:
         modules["pages._shared.reading"].AHEAD.prepare()
     except BeirscopeError:
-        # Every page reports this until it is fixed.
+        # Every page reports the error until it is fixed.
         pass
     except Exception as error:
         now = settings.load()
@@ -68,7 +68,7 @@ def serve(**told: Any) -> None:
         access_log=False,
         timeout_graceful_shutdown=PATIENCE,
     )
-    # The server shuts down cleanly, then raises the signal that ended it again.
+    # The server shuts down cleanly, then raises the ending signal again.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([_listening()])
@@ -84,21 +84,20 @@ def _listening() -> socket.socket:
         log.info("listening at port %d", port)
         return opened
     except OSError as error:
-        sys.exit(f"port {port} of {address} is not available ({error.strerror}): name another")
+        sys.exit(f"port {port} of {address} is not available ({error.strerror}): choose another")
 
 
 @permissions.private()
 def main() -> None:
-    """Get ready, then serve."""
+    """Prepare, then serve."""
     json_logs.begin()
     if json_logs.are_on():
         streamlit_internals.log_through_root()
-    # Streamlit warns that it caches only in memory before it serves, which is intended.
+    # Streamlit warns that before serving it caches only in memory, which is intended.
     logging.disable(logging.WARNING)
     prepare()
     logging.disable(logging.NOTSET)
-    # Every page computes in its own thread; additional threads for matrix products would only wait
-    # for each other.
+    # Each page computes in its own thread, so extra threads for matrix products would only wait.
     threadpool_limits(1, user_api="blas")
     streamlit_internals.without_folder_of_pages()
     serve(prog_name="pages._frame.server")

@@ -10,10 +10,8 @@ from pages._shared import escaping, failures, sign_in
 
 
 def enter() -> bool:
-    """True if the user may read; otherwise draws the sign-in. Raises Unavailable if misconfigured.
-
-    Raises Unavailable where the server is open to more than it may be.
-    """
+    """True if the user may read; otherwise draws the sign-in page. Raises Unavailable if
+    misconfigured or open to more people than permitted."""
     sign_in.check_server()
     if sign_in.may(sign_in.VIEWER):
         return True
@@ -22,7 +20,7 @@ def enter() -> bool:
     if st.user.to_dict().get("is_logged_in"):
         _turned_away()
     else:
-        again = " Open your link again afterwards." * bool(st.query_params)
+        again = " Then open your link again." * bool(st.query_params)
         st.markdown(f"Sign in to see the dashboard.{again}")
         for provider in providers:
             name = "" if provider == "default" else f" with {provider}"
@@ -42,7 +40,7 @@ def _turned_away() -> None:
 
 @failures.guarded
 def leave() -> None:
-    """The line under every page: the signed-in user, and sign-out."""
+    """The line below every page: the signed-in user, and sign-out."""
     who = sign_in.person()
     if who is None:
         return

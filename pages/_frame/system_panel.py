@@ -1,4 +1,4 @@
-"""Facts on a system: a picker under every page, and the card that `about` in the address opens."""
+"""Facts on a system: a picker below every page, and the card that `about` in the address opens."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from compute.views.about import system_card
 from pages._shared import address, pickers, reading, renderer, system_pickers
 
 WITHOUT = ("Judge",)
-"""Assessors must not see the names of systems."""
+"""Assessors must not see system names."""
 
 
 def footer(title: str) -> None:

@@ -1,6 +1,6 @@
 """`/healthz` and `/metrics`, for monitoring the server: answered before its gate. Neither checks
-the Host: monitoring may use any address, the first returns no secrets, and the second needs a
-token. Both query the state in a thread, and give up if it does not answer."""
+the Host, since monitoring may use any address, the first returns no secrets, and the second needs a
+token. Both query the state in a thread and give up if it does not answer."""
 
 import asyncio
 import hmac
@@ -51,7 +51,7 @@ class Watching:
         ProcessCollector(registry=metrics.REGISTRY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer those two; pass on other requests."""
+        """Answer these two paths; pass on other requests."""
         path = scope["path"] if scope["type"] == "http" else ""
         if path not in ("/healthz", "/metrics"):
             await self._app(scope, receive, send)
@@ -88,8 +88,8 @@ class Watching:
 
 
 class Look(Generic[Found]):
-    """Result of a function that must not raise: called by one thread at a time, and cached for some
-    seconds. For one event loop."""
+    """Result of a function that must not raise, called by one thread at a time and cached for some
+    seconds; for one event loop."""
 
     def __init__(self, find: Callable[[], Found], age: float) -> None:
         self._find, self._age = find, age
@@ -103,7 +103,7 @@ class Look(Generic[Found]):
         if answer is None or (answer.done() and now - self._asked >= self._age):
             answer, self._asked = Future(), now
             self._answer = answer
-            # Not from an executor, whose hanging threads would keep the server from ending.
+            # An executor is not used, since its hanging threads would keep the server from ending.
             Thread(target=lambda: answer.set_result(self._find()), daemon=True).start()
         return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(answer)), patience)
 
@@ -126,23 +126,23 @@ def _totals() -> Totals | None:
     try:
         return totals(reading.opened())
     except Exception as error:
-        # Its message would name the state's location.
-        log.warning("the numbers of the state could not be read (%s)", type(error).__name__)
+        # The error's message would name the state's location.
+        log.warning("the counts in the state could not be read (%s)", type(error).__name__)
         return None
 
 
 @dataclass(eq=False)
 class _Stored(Collector):
-    """Numbers read from the state and from Streamlit on request."""
+    """Counts read from the state and from Streamlit on request."""
 
     totals: Totals | None = None
 
     def describe(self) -> Iterable[Metric]:
-        """Empty, since reading them in advance would query the state."""
+        """Empty, since reading counts in advance would query the state."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """A metric for each number; those of the state are left out if it cannot be read."""
+        """A metric for each count; counts of the state are left out if it cannot be read."""
         readable = self.totals is not None
         yield _gauge("state_readable", "1 if the state answered, else 0.", readable)
         number = streamlit_internals.sessions()
@@ -155,8 +155,8 @@ class _Stored(Collector):
 def _of_state(now: Totals) -> Iterable[Metric]:
     jobs = GaugeMetricFamily(
         "beirscope_jobs",
-        "Jobs, their tasks and the tasks' shards; a job is done when its tasks have ended,"
-        " failed or not.",
+        "Jobs, their tasks and the tasks' shards; a job is done when all of its tasks have"
+        " ended, failed or not.",
         labels=["level", "kind", "state"],
     )
     for labels, number in now.jobs.items():

@@ -1,4 +1,4 @@
-"""The form of the Holes page that settles a disagreement between assessors."""
+"""Form of the Holes page that settles a disagreement between assessors."""
 
 import uuid
 from collections.abc import Hashable, Sequence
@@ -19,7 +19,7 @@ Row = dict[Hashable, Any]
 
 
 def settle(rows: Sequence[Row]) -> int:
-    """Pick a disagreement and settle it; returns the index of the picked one."""
+    """Pick a disagreement and settle it; returns its index."""
     place = st.selectbox(
         "Settle", range(len(rows)), format_func=lambda n: agreement.option(rows[n]), width=520
     )
@@ -39,7 +39,7 @@ def _buttons(row: Row, person: Annotator) -> None:
             st.button(escaping.text(name), key=f"settle_{relevance}", on_click=save)
     drawing.caption(
         f"Settling as {person.name}.",
-        "A settled grade overrides all others of the pair, which are kept.",
+        "A settled grade overrides all other grades of the pair, which are kept.",
     )
 
 
@@ -56,5 +56,5 @@ def _save(row: Row, relevance: int, name: str, person: Annotator) -> None:
         "verified": int(person.verified),
     }
     reading.store().add_judgements(pd.DataFrame([judgement]))
-    words = f"Settled as {name}: {row['doc_id']}. To change it, choose it again in the list."
+    words = f"Settled as {name}: {row['doc_id']}. To change it, choose the pair again in the list."
     st.toast(escaping.text(words), icon=":material/check:")

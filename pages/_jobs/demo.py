@@ -1,4 +1,4 @@
-"""The demo: recomputing it shows that this machine reproduces the shipped numbers."""
+"""The demo, which recomputes shipped runs to show that this machine reproduces their scores."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from pages._shared import drawing, escaping, sign_in
 
 
 def section(store: Store) -> None:
-    """The button that recomputes the demo, and the comparison of recomputed runs."""
+    """The button that recomputes the demo, and a comparison of recomputed runs."""
     if not sign_in.may(sign_in.OPERATOR) or jobs.not_installed():
         return
     with st.expander("Recompute the demo", icon=":material/replay:"):

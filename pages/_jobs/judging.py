@@ -1,4 +1,4 @@
-"""The parts of the Jobs page on LLM judging: starting it, and its outcome."""
+"""LLM judging on the Jobs page: starting it, and its outcome."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,11 +16,11 @@ from compute.store.store import Store
 from pages._shared import dataset_facts, drawing, escaping, sign_in, system_pickers
 
 _POOL = ""
-"""Option instead of a task: the unjudged top documents of runs."""
+"""Option instead of a task: unjudged top documents of runs."""
 
 
 def start(store: Store) -> None:
-    """A form that estimates the cost of a judging, asks for consent and limits, and starts it."""
+    """A form that estimates the cost of judging, asks for consent and limits, and starts it."""
     datasets = machine_judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
     if not datasets:
         return
@@ -33,7 +33,7 @@ def start(store: Store) -> None:
             return
         drawing.caption(
             f"{plan.model} at {plan.address} grades one document per request.",
-            "Its grades are a separate set: no score counts them unless chosen.",
+            "The grades form a separate judgement set, which counts only if you choose it.",
         )
         _form(store, replace(plan, **_fields(store, datasets)))
         if told := st.session_state.pop("_judging_started", None):
@@ -41,7 +41,7 @@ def start(store: Store) -> None:
 
 
 def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
-    """The dataset, its documents to judge, and the LLM's name."""
+    """The dataset, the documents to judge, and the LLM's name."""
     titles = dataset_facts.titles() | system_pickers.titles()
 
     def called(name: str) -> str:
@@ -65,21 +65,19 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
 
 
 def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str, Any]:
-    """Runs whose unjudged documents to judge, the depth, and the guideline."""
+    """Runs whose unjudged documents to judge, with the depth and the guideline."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         runs = [part.system for part in store.parts("hits", dataset)]
         systems = st.multiselect("Runs", runs, key="_judge_systems", width=460, format_func=called)
         depth = st.number_input("Ranks", 1, tasks.DEEPEST, 10, key="_judge_depth", width=120)
-    guideline = st.text_area(
-        "Guideline (plain text, may be empty)", key="_judge_guideline", height=80
-    )
+    guideline = st.text_area("Guideline (plain text, optional)", key="_judge_guideline", height=80)
     return {"systems": tuple(systems), "depth": int(depth), "guideline": guideline}
 
 
 def _form(store: Store, plan: machine_judging.Plan) -> None:
-    """Cost, once everything is chosen; then consent, limits and the button."""
+    """The estimated cost, once everything is chosen; then consent, limits and the button."""
     if not plan.machine or not (plan.task or plan.systems):
-        drawing.caption("Name the LLM and choose documents: the cost is estimated here first.")
+        drawing.caption("Name an LLM and choose documents to see the estimated cost.")
         return
     again = st.toggle("Ask again about documents without a grade", key="_judge_again")
     try:
@@ -101,7 +99,7 @@ def _limit(label: str, key: str) -> int:
 
 
 def _estimate(store: Store, plan: machine_judging.Plan, *, again: bool) -> machine_judging.Estimate:
-    """Expected cost, computed once per version and journal, since it reads documents."""
+    """Expected cost, computed once per version and journal since it reads documents."""
     asked = plan, again, store.version(), journal.state_of(store, plan.dataset, plan.machine)
     kept = st.session_state.get("_judge_estimate")
     if kept is None or kept[0] != asked:

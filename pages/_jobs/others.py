@@ -1,4 +1,4 @@
-"""Jobs on datasets other than running systems: scores, lengths, word counts, query clusters."""
+"""Jobs on datasets that do not run systems: scores, lengths, word counts, query clusters."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ KINDS = ("score", "lengths", "overlap", "clusters")
 
 
 def start(store: Store, datasets: Sequence[str]) -> None:
-    """A line that starts one of KINDS on some stored datasets."""
+    """Controls that start one of KINDS on stored datasets."""
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
     with st.expander("Score, count or cluster stored data", icon=":material/calculate:"):

@@ -1,4 +1,4 @@
-"""The sections of the Jobs page."""
+"""Sections of the Jobs page."""
 
 import contextlib
 import shlex
@@ -51,12 +51,12 @@ Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
 
 
 def beat(found: Sequence[Job]) -> Beat:
-    """Polling interval of these jobs, in seconds."""
+    """Polling interval for these jobs, in seconds."""
     return [(job.id, job.state, sorted((job.counts or {}).items())) for job in found]
 
 
 def named_systems() -> list[str]:
-    """The systems of the address, by canonical names, as far as a page may name them."""
+    """Systems in the address, by canonical names, as far as a page may name them."""
     found = []
     for name in (*st.query_params.get_all("systems"), *st.session_state.get("systems", ())):
         with contextlib.suppress(BeirscopeError):
@@ -65,7 +65,7 @@ def named_systems() -> list[str]:
 
 
 def name_a_system() -> None:
-    """A line to add a system that has no row: other parameters, a fusion, a model by name."""
+    """Controls that add a system without a row: parameters, a fusion, or a model by name."""
     if not sign_in.may(sign_in.OPERATOR):
         return
     with st.expander("Custom system (fusion, parameters, model)", icon=":material/add:"):
@@ -88,7 +88,7 @@ def name_a_system() -> None:
 
 
 def _add(fusion: str = "") -> None:
-    """Add a fusion or the entered name to the chosen systems, or keep the error."""
+    """Add a fusion or the entered system to the chosen ones, or keep the error."""
     now = st.session_state
     now["_wrong_system"] = ""
     try:
@@ -127,7 +127,7 @@ def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
 
 
 def _came_to(now: Settings, asked: object) -> str:
-    """Outcome of starting these cells, until the job has ended."""
+    """Outcome of starting these cells, shown until the job has ended."""
     before, started = st.session_state.get("_started", (None, None))
     if started is None or before != asked:
         return ""
@@ -144,7 +144,7 @@ def left_out(cells: DataFrame) -> str:
 
 
 def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
-    """Every system on every dataset; clicks select. `without` names hidden datasets."""
+    """Matrix of systems and datasets; clicks select cells. `without` names hidden datasets."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     titles = dataset_facts.titles() | system_pickers.titles()
     drawn = partial(figures.matrix, cells, chosen=targets, titles=titles)
@@ -165,7 +165,7 @@ def _select(*cell: str) -> None:
 
 
 def watch(store: Store, before: Beat) -> None:
-    """The list of jobs; it reruns by itself, often while any is running."""
+    """The list of jobs, which reruns by itself, often while a job is running."""
     st.header("Queue", anchor=False)
     active = {"queued", "running"} & {state for _, state, _ in before}
     names = Names(system_pickers.titles(), dataset_facts.titles())
@@ -174,7 +174,7 @@ def watch(store: Store, before: Beat) -> None:
 
 @failures.guarded
 def _list(store: Store, before: Beat, names: Names) -> None:
-    # It reruns by itself, long after app.py checked the sign-in.
+    # The fragment reruns long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
     navigation.leave_fragment()
     found = jobs.listed(store.settings, MOST)
@@ -199,7 +199,7 @@ def _list(store: Store, before: Beat, names: Names) -> None:
     if older or len(ended) > drawn:
         st.toggle("Include older and retried jobs", key="older")
     if not found:
-        drawing.caption("No job was started here yet.")
+        drawing.caption("No job has been started here yet.")
 
 
 def _button(label: str, job: Job, icon: str, act: Callable[..., object], *args: Any) -> None:
@@ -227,12 +227,12 @@ def _workers(now: Settings) -> None:
         return
     if lacking := jobs.not_installed():
         st.info(
-            f"This installation cannot compute: {', '.join(lacking)} are not installed."
-            " To install them and start a worker, in a terminal:"
+            f"This installation cannot run systems because {', '.join(lacking)} are not"
+            " installed. To install them and start a worker, enter in a terminal:"
         )
         st.code("make run", language=None, wrap_lines=True)
         return
-    st.warning("No worker is running: jobs wait until one is started. In a terminal:")
+    st.warning("No worker is running. Jobs wait until you start one in a terminal:")
     home = f"BEIRSCOPE_HOME={shlex.quote(str(now.home))} " * (now.home != Settings().home)
     st.code(f"{home}python -m compute worker", language=None, wrap_lines=True)
 
@@ -282,7 +282,7 @@ def _ended(store: Store, job: Job, tasks: Sequence[Job], names: Names, *, retrie
 
 
 def _open(job: Job) -> None:
-    """A link to the run that a job made, or to the Leaderboard for several."""
+    """Link to the run that a job made, or to the Leaderboard for several runs."""
     if job.kind == "run" and job.state == "done":
         (system, dataset), *others = job.targets
         names = {"dataset": dataset, "system": system}
@@ -306,7 +306,7 @@ def _asked_for_details(job: Job) -> bool:
 
 
 def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
-    """The tasks of a job; a click on one opens its run."""
+    """The tasks of a job; a click on a task opens its run."""
     title, rows = f"Tasks of {figures.title(job, names)}", figures.task_table(tasks, names)
     carried = [(task.dataset, task.system) for task in tasks]
     look = {"opens": navigation.RUN, "carried": carried}
@@ -315,7 +315,7 @@ def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
 
 
 def _details(store: Store, job: Job, names: Names) -> None:
-    """The tasks of a job, and the end of its log or that of a task."""
+    """The tasks of a job, and the end of its log or of a task's log."""
     if not job.active:
         training.ended(job)
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
@@ -339,5 +339,5 @@ def _details(store: Store, job: Job, names: Names) -> None:
             key=f"download {job.id}",
         )
     lines = jobs.log_tail(store.settings, name, LOG_LINES)
-    elsewhere = ", or on the machine that does it" * bool(store.settings.state)
+    elsewhere = ", or on the machine that runs it" * bool(store.settings.state)
     st.code(lines or f"nothing yet{elsewhere}", language=None, wrap_lines=True)

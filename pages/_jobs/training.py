@@ -1,4 +1,4 @@
-"""The parts of the Jobs page on training: starting one, and its losses."""
+"""Training on the Jobs page: starting it, and its losses."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,13 +22,13 @@ RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
 
 
 def start(store: Store, datasets: Sequence[str]) -> None:
-    """A line that starts the training of a system on one of the available datasets."""
+    """Controls that start the training of a system on an available dataset."""
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
     with st.expander("Train a system on a dataset", icon=":material/model_training:"):
         drawing.caption(
-            "These systems are recipes: trained on one dataset, each becomes a separate"
-            " system, such as genq[scifact], which can be run on any dataset.",
+            "These systems are recipes. Training one on a dataset makes a separate system,"
+            " such as genq[scifact], which can run on any dataset.",
             "Parameters follow in brackets: genq(queries=title,epochs=2).",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -45,7 +45,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
     try:
         row = training.named(name, dataset)
         if reads_a_folder(row.name):
-            st.error("Local folders can be named only on the command line.")
+            st.error("Only commands may name local folders.")
             return
         assert row.recipe is not None
         row.recipe.check()
@@ -58,7 +58,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
 
 
 def going_on(store: Store, job: Job) -> None:
-    """The losses of a job's trainings in progress."""
+    """Losses of a job's trainings in progress."""
     if job.kind != "train":
         return
     for system, _ in job.targets:
@@ -68,7 +68,7 @@ def going_on(store: Store, job: Job) -> None:
 
 
 def ended(job: Job) -> None:
-    """The stored losses of the systems that a job trained."""
+    """Stored losses of the systems that a job trained."""
     if job.kind != "train":
         return
     for system, _ in job.targets:

@@ -1,7 +1,7 @@
 """The judging form, a custom component, since Streamlit's buttons lose keys pressed quickly. It
-gets documents in advance, so the next one shows at once, and keeps a log of answers as *state*,
-since presses sent as events are merged. Each entry has its own id and stays in the browser's
-storage until the server confirms that it is saved."""
+gets documents in advance, so that the next one appears at once, and keeps a log of answers as
+*state*, since key presses sent as events would be merged. Each entry has an id and stays in the
+browser's storage until the server confirms that it is saved."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -70,12 +70,12 @@ def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
 
 
 def name(data: dict[str, Any], key: str) -> str:
-    """Keep or forget the assessor's name in this browser; returns its stored name, if any."""
+    """Store or forget the assessor's name in this browser; returns the stored name, if any."""
     return str(_NAME(data=data, key=key, on_name_change=lambda: None).get("name") or "")
 
 
 def kept(data: dict[str, Any], key: str) -> None:
-    """Find answers of other forms than `scope`'s that are unsaved in this browser.
+    """Find unsaved answers of forms other than `scope`'s in this browser.
 
     They are then in the session's state under `key`. `data`: scope, saved and tried (entries).
     """

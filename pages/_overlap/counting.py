@@ -1,4 +1,4 @@
-"""Gaps of the Overlap page: corpora without complete counts, and a job for them."""
+"""Corpora without complete counts on the Overlap page, and a job that counts them."""
 
 from collections.abc import Collection
 
@@ -13,7 +13,7 @@ from pages._shared.reading import read
 
 
 def offer(counted: DataFrame, compared: Collection[str]) -> None:
-    """Name the corpora that no figure shows, with a button that counts them."""
+    """Name the corpora that no figure shows, with a button that counts their words."""
     stored = read(data_select.datasets)
     stored = stored[stored["has_documents"]].drop_duplicates("collection")
     lacking = figures.lacking(stored, counted, compared)

@@ -1,4 +1,4 @@
-"""Judging an unjudged document in place, on the Query page: fast, but not blind, and marked so."""
+"""Judging of an unjudged document on the Query page: fast but not blind, and marked as such."""
 
 import uuid
 from functools import partial
@@ -40,7 +40,7 @@ def in_view() -> None:
 
 
 def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
-    """Buttons with the grades under a document without an official judgement."""
+    """Buttons with grades under a document without an official judgement."""
     asked = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
     judged = partial(read, annotate_select.official, added=False)
     if not doc_id or len(judged(dataset=dataset.name, query_id=query_id, doc_id=doc_id)):
@@ -64,14 +64,14 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         way = {"view": "new", "dataset": dataset.name}
         address.link("Create a judging task", "pages/annotate.py", **way)
     drawing.caption(
-        f"Judging as {person.name}, not blind: systems and ranks are in view.",
+        f"Judging as {person.name}. This is not blind: systems and ranks are visible.",
         "Such judgements are marked.",
-        "They count in official + added, but never replace a blind grade.",
+        "They count in official + added but never replace a blind grade.",
     )
 
 
 def _given(pair: dict[str, str], person: Annotator) -> int | None:
-    """The grade that the person already gave the pair here, whatever they gave it blind."""
+    """The grade that the person already gave this pair here, regardless of a blind grade."""
     rows = read(select_added.of_pair, added=False, **pair)
     mine = (rows["person"] == person.name) & (rows["task"] == IN_VIEW)
     rows = labels(rows[mine | (rows["source"] == WITHDRAWN)], (PERSON,))
@@ -83,7 +83,8 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None, texts: str) -> None:
     person = annotators.known_as(person.name)
     queue.refuse_other_texts(reading.store(), pair["dataset"], [texts])
-    # Sorted by difference, a judgement may put another query first: stay at this one.
+    # If queries are sorted by difference, a judgement may put another query first; stay at this
+    # one.
     address.choose("query", pair["query_id"])
     address.choose("document", pair["doc_id"])
     row = pair | {

@@ -1,4 +1,4 @@
-"""Keys of the address without a picker, and unknown names."""
+"""Address keys without a picker, and unknown names in the address."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -62,7 +62,7 @@ _CARRY = components.component(
 
 
 class Missing(NamedTuple):
-    """An unknown name, the sentence about it, and similar names that there are."""
+    """An unknown name, the sentence about it, and similar known names."""
 
     name: str
     said: str
@@ -71,7 +71,7 @@ class Missing(NamedTuple):
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Report unknown names in the address, with links to similar ones. The message stays through
-    reruns until the picker changes. A name that a picker has already shown is not reported:
+    reruns until the picker changes. A name that a picker has already shown is not reported, since
     choosing another table may remove it."""
     pickers.begin()
     given = st.query_params.get_all(key)
@@ -83,12 +83,12 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
 
 
 def wrong(key: str) -> list[Missing]:
-    """Unknown names that the address has under a key."""
+    """Unknown names in the address under a key."""
     return st.session_state.get(f"_wrong_{key}", [])
 
 
 def say_missing(found: Sequence[Missing], key: str) -> None:
-    """Warn of each name in the address that nothing has; links put a similar one in its place."""
+    """Warn of each unknown name in the address, with links that replace it by a similar name."""
     for one in found:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(escaping.text(one.said))
@@ -105,7 +105,7 @@ def _correct(key: str, name: str, near: str) -> None:
 def missing(
     named: Iterable[str], choices: Sequence[str], what: str, advice: str = ""
 ) -> list[Missing]:
-    """The names in the address that are none of the choices."""
+    """Names in the address that are not among the choices."""
     return [
         Missing(
             name, unknown(name, choices, what, advice), [] if advice else similar(name, choices)
@@ -116,13 +116,13 @@ def missing(
 
 
 def choose(key: str, name: str | None) -> None:
-    """Put a name into the address, for the `on_click` of a button."""
+    """Put a name into the address; for the `on_click` of a button."""
     if name:
         pickers.put(**{key: name})
 
 
 def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) -> None:
-    """A link to a page, such as pages/query.py, with these names in its address; `told`:
+    """A link to a page, such as pages/query.py, with these names in its address; `told` is its
     tooltip."""
     mark = escaping.text(told) or None
     if st.button(escaping.text(label), icon=":material/arrow_forward:", type="tertiary", help=mark):
@@ -132,8 +132,8 @@ def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) ->
 
 def complete() -> None:
     """Complete the address with all values of the drawn page, and the menu's links with those that
-    other pages use. The browser replaces the address in place, since the server's changes would be
-    steps in its history."""
+    other pages use. The browser replaces the address in place; changes by the server would be steps
+    in the history."""
     last = st.session_state.get("_last_dataset") or ()
     carried = {key: st.query_params.get_all(key) for key in navigation.COUNTED} | {"dataset": last}
     _CARRY(data={"carried": urlencode(carried, doseq=True)}, key="_carried")
@@ -145,7 +145,7 @@ def complete() -> None:
 
 
 def recall(key: str, names: Iterable[str]) -> None:
-    """Start a picker with its last value on any page, unless a link or the address names one."""
+    """Start a picker with its last value on any page, unless a link or the address has one."""
     pickers.begin()
     last = st.session_state.get(f"_last_{key}")
     if key not in st.query_params and key not in st.session_state and last in list(names):
@@ -153,13 +153,13 @@ def recall(key: str, names: Iterable[str]) -> None:
 
 
 def remember(key: str, name: str) -> None:
-    """Store a picker's value for `recall` on the next page."""
+    """Store a picker's value, for `recall` on the next page."""
     st.session_state[f"_last_{key}"] = name
 
 
 def chosen(key: str, names: dict[str, str], usual: str = "") -> str:
-    """The name in the address if it is among `names`, else `usual` if among them, else the first;
-    empty without any."""
+    """The name in the address if it is among `names`, else `usual` if it is, else the first; empty
+    if there are none."""
     named = (st.query_params.get(key, ""), usual)
     return next((name for name in named if name in names), next(iter(names), ""))
 
@@ -171,8 +171,8 @@ def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
     pickers.note(key, [shown])
 
     def changed() -> None:
-        # If a picker's names change, the browser sends its earlier value as if it had been chosen;
-        # each would be a step in the history.
+        # When a picker's names change, the browser sends the earlier value as if it were a choice,
+        # which would be a step in the history.
         given = st.session_state[f"_{key}"]
         if pickers.was_chosen(f"_{key}", names) and given != shown:
             choose(key, given)

@@ -1,4 +1,4 @@
-"""Name of the assessor: the signed-in user, else a name entered once and stored."""
+"""Assessor's name: the signed-in user, else a name that is entered once and stored."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ LONGEST = 60
 def annotator() -> Annotator | None:
     """The person at this browser, if known; with sign-in the signed-in user, if they may judge.
 
-    With sign-in nobody else's name can be taken.
+    With sign-in nobody can judge under another name.
     """
     if settings.load().sign_in:
         return _signed_in()
@@ -40,25 +40,25 @@ def _clean(name: object) -> str:
 
 
 def known_as(name: str) -> Annotator:
-    """A person who judged at this browser before and still may. Raises WrongInput if that is
-    unknown, Unavailable without the role."""
+    """A person who judged at this browser before and still may. Raises WrongInput for an unknown
+    person, Unavailable without the role."""
     if settings.load().sign_in:
         sign_in.require(ANNOTATOR)
         if sign_in.name() != name:
             raise WrongInput(f"sign in as {name}, then open this list again")
         return Annotator(name, verified=True)
     if not name or _clean(name) != name:
-        raise WrongInput("that is not a valid name")
+        raise WrongInput("this name is not valid")
     return Annotator(name)
 
 
 def names(lines: str) -> tuple[str, ...]:
-    """The names on lines, each once, normalised as by `ask`, so that these people can enter."""
+    """Names in lines, each once, normalised as by `ask`, so that these people can enter."""
     return tuple(dict.fromkeys(filter(None, (" ".join(n.split()) for n in lines.splitlines()))))
 
 
 def ask() -> None:
-    """Ask for a name, once; with sign-in state the role that judging needs."""
+    """Ask for a name once; with sign-in, state the role that judging needs."""
     if settings.load().sign_in:
         st.info(escaping.text(sign_in.told(ANNOTATOR)))
         return
@@ -88,7 +88,7 @@ def _forget(leave: Callable[[], None]) -> None:
 
 
 def shown(leave: Callable[[], None]) -> Annotator | None:
-    """The person at this browser, with a button to switch, unless sign-in names the person.
+    """The person at this browser, with a button to switch unless sign-in names the person.
 
     `leave` is called before they are forgotten.
     """

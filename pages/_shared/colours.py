@@ -1,4 +1,4 @@
-"""Theme and width of the browser (light or dark, wide or narrow); a rerun when they change."""
+"""Theme and width of the browser (light or dark, wide or narrow); a rerun when either changes."""
 
 import streamlit as st
 import streamlit.components.v2 as components

@@ -1,4 +1,4 @@
-"""Figures and tables on a page, each with the menu that saves it."""
+"""Figures and tables on a page, each with a menu that saves it."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ from pages._shared.escaping import text
 ROW, HEAD = 35, 38
 """Heights of a table's rows and header, in pixels."""
 MOST_ROWS = 20
-"""Most visible rows of a table; the others scroll."""
+"""Most visible rows of a table; further rows scroll."""
 
 
 def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def plot(part: records.Figure, **options: Any) -> None:
 
 
 def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) -> None:
-    """The finding or the title, the figure's subject, and its legend, as in exported files."""
+    """The finding or the title, the figure's subject and its legend, as in exported files."""
     theme, told = colours.theme(), one.about if part.finding else one.more
     entries = () if of_colours in page_run.current().legends else one.entries(theme)
     if isinstance(of_colours, str | None):
@@ -73,7 +73,7 @@ def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) ->
 
 @st.fragment
 def _ranked(told: narrow_lists.Lists, part: records.Figure, one: Figure) -> None:
-    """One of a matrix's lists under its finding, with a picker where there are several."""
+    """One of a matrix's lists under its finding, with a picker if there are several."""
     lists = {one.title: one for one in told.lists}
     place, first = st.container(), next(iter(lists))
     name = first
@@ -88,11 +88,11 @@ def _ranked(told: narrow_lists.Lists, part: records.Figure, one: Figure) -> None
 
 
 def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **options: Any) -> None:
-    """Draw a table as a frame; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
+    """Draw a table as a frame, with a menu below that saves it as CSV, Parquet, LaTeX and Markdown.
 
     `options` are those of `st.dataframe`. `widget` is the key of the shown table, if different.
     """
-    # A key keeps sorting and selection, which is useful if clicks do something.
+    # A key preserves sorting and selection, which helps if clicks do something.
     kept: dict[str, Any] = {"hide_index": True, "alt": part.title}
     kept |= {"key": widget or part.key} if "on_select" in options else {}
     st.dataframe(frame, **(kept | options))
@@ -107,7 +107,7 @@ def of_matrix(sentence: str) -> str:
 
 
 def caption(*facts: str) -> None:
-    """A line under a figure, with further facts in its tooltip; facts may contain outside text."""
+    """A line under a figure, with further facts in its tooltip; may contain outside text."""
     note(records.Note(facts))
 
 

@@ -1,4 +1,4 @@
-"""Outside text, shown literally where Markdown is interpreted."""
+"""Outside text, shown literally in places that interpret Markdown."""
 
 import re
 
@@ -11,6 +11,5 @@ _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.
 
 def text(words: str) -> str:
     """Outside text for a place that interprets Markdown, such as a caption, escaped to show
-    literally. Addresses get an invisible word joiner (U+2060), without which they would become
-    links."""
+    literally. An invisible word joiner (U+2060) keeps addresses from becoming links."""
     return _LINKED.sub("\u2060", " ".join(str(words).split())).translate(_MARKDOWN)

@@ -28,7 +28,7 @@ from pages._shared import colours, page_run, sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str], float | None)
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
-"""Names of formats that are not their extension in capitals."""
+"""Names of formats that differ from the extension in capitals."""
 
 
 def picked(key: str, value: Picked) -> Picked:
@@ -55,14 +55,14 @@ def address(title: str) -> str:
 
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
-    """The button under a page that saves all of it; the click calls `provenance`."""
+    """Button under a page that saves the whole page; a click calls `provenance`."""
     drawn = page_run.current().drawn
     if not drawn:
         return
     where = address(title)
 
     def made(*, escaped: bool = True) -> bytes:
-        # Not only those of the run, since a fragment may have rerun since.
+        # Not only the run's parts, since a fragment may have rerun since.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
         return page_archive.archive(page_archive.View(title, where, shown, provenance(), escaped))
 
@@ -105,9 +105,9 @@ def table(shown: Table) -> None:
 
 @st.fragment
 def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | None = None) -> None:
-    """At the right a small button, at the left an expander for a `table`; each is filled once open.
-    The table is on the page itself so that the Tab key reaches it after its expander, which a
-    popover at the end of the page would prevent."""
+    """A small button on the right, and an expander for a `table` on the left; each is filled when
+    opened. The table is on the page itself, not in a popover, so that the Tab key reaches it after
+    its expander."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         if table:
             opened = st.expander(
@@ -133,7 +133,7 @@ def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | Non
 
 
 def _numbers(shown: Figure) -> None:
-    """A figure's data as a table that keys reach; rows load while scrolling."""
+    """A figure's data as a table that the keyboard reaches; rows load while scrolling."""
     for name, frame in numbers(shown.figure).items():
         heads = {column: str(column).replace("_", " ").capitalize() for column in frame.columns}
         st.dataframe(
@@ -142,7 +142,7 @@ def _numbers(shown: Figure) -> None:
 
 
 def view_name() -> str:
-    """The file name of the whole view."""
+    """File name of the whole view."""
     run = page_run.current()
     said = file_names.said(run.page.lower(), "", file_names.OF_VIEW, run.picked)
     return file_names.name(said)
@@ -195,7 +195,7 @@ def _data_buttons(shown: Figure) -> None:
 
 
 def _paper(shown: Figure) -> Paper:
-    """Paper options of the pictures; the last choice is the next menu's default."""
+    """Options of pictures for papers; the last choice is the next menu's default."""
     last, key = st.session_state.get("_paper", Paper()), shown.key
     widths = [width for width in formats.WIDTHS if shown.narrow or width != formats.ONE]
     usual = last.width if last.width in widths else formats.TWO
@@ -217,7 +217,7 @@ def _paper(shown: Figure) -> Paper:
             width=270,
         )
     if formats.ONE not in widths:
-        st.caption("One column of a paper is too narrow for this figure.")
+        st.caption("This figure does not fit into one column of a paper.")
     titled = st.checkbox("Include title", last.titled, key=f"_titled_{key}")
     st.session_state["_paper"] = paper = Paper(width, font, titled)
     return paper

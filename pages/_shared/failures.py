@@ -23,8 +23,8 @@ def show_error(error: BeirscopeError) -> None:
 
 
 def show_failure(error: Exception) -> None:
-    """A disk's refusal, in a sentence, or a bug, logged under the displayed id. If a file of the
-    store proves damaged, the file is named, and left out from now on."""
+    """A failed disk operation as a sentence, or a bug, logged under the displayed id. A file of the
+    store that proves damaged is named and left out from now on."""
     if damaged := reading.damaged_meanwhile():
         st.error(text("; ".join(damage.told(damaged))), icon=":material/error:")
         return
@@ -36,7 +36,7 @@ def show_failure(error: Exception) -> None:
         show_error(WrongInput(STRANGE))
         return
     said, told = bug_reports.said(now, "dashboard", error), st.session_state.setdefault("_bugs", [])
-    # A fragment that reruns every two seconds would count one bug repeatedly.
+    # A fragment that reruns every two seconds would count the same bug repeatedly.
     if said not in told:
         metrics.BUGS.inc()
         told.append(said)
@@ -44,7 +44,7 @@ def show_failure(error: Exception) -> None:
 
 
 def guarded(draw: Callable[..., Drawn]) -> Callable[..., Drawn | None]:
-    """For a fragment, which reruns without app.py: shows errors as app.py does."""
+    """Show errors as app.py does; for a fragment, which reruns without app.py."""
 
     @wraps(draw)
     def drawn(*args: Any) -> Drawn | None:

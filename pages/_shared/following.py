@@ -1,5 +1,5 @@
-"""Fragments that the server redraws after each judgement in any browser, and the fragment of every
-page that then checks whether the page is out of date."""
+"""Fragments that the server redraws after each judgement in any browser, and a fragment of every
+page that checks whether the page is out of date."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from pages._shared.streamlit_internals import BackMsg
 
 @st.cache_resource(show_spinner=False)
 def _asking() -> dict[str, dict[str, BackMsg]]:
-    """By kind, the message that requests the fragment of each session."""
+    """Message that requests the fragment of each session, by kind."""
     return {PART: {}, PAGE: {}}
 
 
@@ -24,7 +24,7 @@ def begin() -> None:
 
 
 def follow(kind: str = PART) -> None:
-    """From now on let `wake` of the same kind redraw the fragment that calls this."""
+    """Let `wake` of the same kind redraw the fragment that calls this."""
     session, asked = streamlit_internals.session(), streamlit_internals.fragment_message()
     if session and asked:
         _asking()[kind][session] = asked
@@ -41,10 +41,10 @@ def number(kind: str) -> int:
 
 
 def wake(kind: str = PART) -> None:
-    """Redraw every part that follows, since something is new."""
+    """Redraw every part that follows, since something has changed."""
     asking = _asking()[kind]
     for session, asked in list(asking.items()):
-        # A user who has changed the page meanwhile would be taken back.
+        # A user who has changed the page in the meantime would be taken back.
         if not streamlit_internals.rerun(session, asked, _still(asking, session, asked)):
             asking.pop(session, None)
 

@@ -1,4 +1,4 @@
-"""Counts of this server while it draws pages: the part of `/metrics` that is not stored."""
+"""Counts of this server while it draws pages: the part of `/metrics` kept in memory."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
-# They would only repeat that each series exists.
+# The creation times of series are of no use.
 disable_created_metrics()
 REGISTRY = CollectorRegistry()
 _QUESTIONS = Histogram(
@@ -19,8 +19,8 @@ _QUESTIONS = Histogram(
 )
 _ANSWERS = Counter(
     "beirscope_answers",
-    "Answers to questions, computed or cached. Subtract beirscope_question_seconds_count"
-    " to get the cached ones.",
+    "Answers to questions, computed or cached. Subtract beirscope_question_seconds_count to"
+    " get cached answers.",
     ["question"],
     registry=REGISTRY,
 )
@@ -36,7 +36,7 @@ BUGS = Counter("beirscope_bugs", "Bugs that pages showed and logged.", registry=
 
 @contextmanager
 def drawing(page: str) -> Iterator[None]:
-    """Time the drawing of a page; abandoned or failed ones do not count."""
+    """Time the drawing of a page; abandoned and failed pages do not count."""
     start = time.perf_counter()
     yield
     _PAGES.labels(page).observe(time.perf_counter() - start)
@@ -44,7 +44,7 @@ def drawing(page: str) -> Iterator[None]:
 
 @contextmanager
 def computing(query: Callable[..., Any]) -> Iterator[None]:
-    """Time a question that is computed."""
+    """Time a question while it is computed."""
     start = time.perf_counter()
     yield
     _QUESTIONS.labels(_named(query)).observe(time.perf_counter() - start)
@@ -56,6 +56,6 @@ def answered(query: Callable[..., Any]) -> None:
 
 
 def _named(query: Callable[..., Any]) -> str:
-    """A name such as `leaderboard.select.means`: as many as there are questions in the code."""
+    """Name such as `leaderboard.select.means`; there are as many as questions in the code."""
     name = f"{query.__module__}.{query.__qualname__}"
     return name.removeprefix("compute.").removeprefix("views.")

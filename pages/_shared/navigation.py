@@ -1,7 +1,7 @@
 """Navigation between pages: a click in a figure or table opens its subject. Streamlit's own page
-switch leaves wrong entries in the browser's history, and drops keys of the address that a widget of
-the previous page was bound to. Here the browser itself goes to the full address, as for Back and
-Forward, and `restore` reads all of it."""
+switch leaves wrong entries in the browser's history and drops address keys that a widget of the
+previous page was bound to. Here the browser itself goes to the full address, as for Back and
+Forward, and `restore` reads the whole address."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,18 +35,18 @@ _TOP = components.component(
     """,
 )
 FIRST = "leaderboard"
-"""The page that opens without a path; Streamlit has no other name for it."""
+"""Page that opens without a path; Streamlit has no other name for it."""
 DATASET = records.Link("dataset", carried=("dataset",))
 RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
 """Details of a run: how it was made, and the run as a file."""
 COUNTED = ("judgements", "rule", "sources")
-"""Keys of the switch above the pages, in the address."""
+"""Address keys of the judgement picker above the pages."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
-"""Key of the query group in the address, and the pages that can show only one group."""
+"""Address key of the query group, and the pages that can show only one group."""
 
 
 def restore() -> None:
-    """Take the full address of this run, with keys that Streamlit dropped on a page change."""
+    """Read the full address of this run, with keys that Streamlit dropped on a page change."""
     whole = streamlit_internals.query()
     if parse_qs(whole, keep_blank_values=True).keys() - st.query_params.to_dict().keys():
         streamlit_internals.restore(whole)
@@ -62,26 +62,26 @@ def to(page: str, **address: str | Sequence[str]) -> None:
 
 
 def follow() -> None:
-    """Go to a click's target, before the page is redrawn."""
+    """Go to a click's target before the page is redrawn."""
     if way := st.session_state.pop("_way", None):
         _GO(data={"to": way}, key="_way_to")
         st.stop()
 
 
 def leave_fragment() -> None:
-    """Run the whole page if a click in a fragment leads away: only that run has `follow`."""
+    """Rerun the whole page if a click in a fragment leads elsewhere: only that run has `follow`."""
     if "_way" in st.session_state:
         st.rerun()
 
 
 def at_top() -> None:
-    """Start the next run of `from_top` at the top, for controls that change the view."""
+    """Start the next run of `from_top` at the top; for controls that change the view."""
     st.session_state["_at_top"] = True
 
 
 def from_top() -> None:
-    """Scroll to the top if `at_top` requested it, since a browser keeps its scroll position."""
-    # Always present, since parts below would be remounted if they moved up by one.
+    """Scroll to the top if `at_top` requested it, since browsers keep the scroll position."""
+    # Always present, since parts below would be remounted if they moved.
     place = st.empty()
     if st.session_state.pop("_at_top", False):
         with place:
@@ -114,7 +114,7 @@ def table(
 
     `options` are those of `st.dataframe`.
     """
-    # A selected row would stay selected when another is chosen elsewhere, so that makes a new
+    # A row would stay selected when another is chosen elsewhere, so such a choice makes a new
     # table.
     whole = part.selected is not None
     widget = f"{part.key}_{part.selected}" if whole else part.key

@@ -1,4 +1,4 @@
-"""The files of the pages, for lookups by folder: the only place for them."""
+"""Files of the pages by folder, defined only here."""
 
 from compute.base.settings import PROJECT
 

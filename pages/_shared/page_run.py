@@ -1,6 +1,6 @@
-"""One run of a page as a typed record: the version that it reads, and its content. It stays while
-fragments and callbacks of the page run, until the page reruns. Values that outlive a page, such as
-the last choice in a picker, have their own keys in Streamlit's session."""
+"""A run of a page as a typed record: the version that it reads, and its content. It lasts for the
+page's fragments and callbacks until the page reruns. Values that outlive a page, such as a picker's
+last choice, have their own keys in Streamlit's session."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _KEY = "_run"
 
 @dataclass
 class PageRun:
-    """The record; a new one reads whatever is currently stored."""
+    """The version read by this run; a new run reads the newest."""
 
     version: Version | None = None
     """None until app.py has let the page run."""
@@ -34,7 +34,7 @@ class PageRun:
     kind: Kind | None = None
     """The query group to read; None for all queries."""
     picking: Picked = ()
-    """Versions of systems read in addition to those in the address."""
+    """Versions of systems read besides those in the address."""
     choice: Choice | None = None
     """The added judgements that count in scores; None for official judgements only."""
     added: Choice | None = None

@@ -1,6 +1,6 @@
-"""The pickers under a title. The address names every choice, and each is a step in the browser's
-history. Streamlit's own binding replaces the address in place, so that Back would skip all choices
-at once, and writes a picker's label, which may be a title, into it. These write the name."""
+"""The pickers under a title. The address contains every choice, and each choice is a step in the
+browser's history. Streamlit's own binding replaces the address in place, so that Back would skip
+all choices, and writes a picker's label, which may be a title. These pickers write the name."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -65,7 +65,7 @@ def view(
     default: str | None = None,
     titles: Mapping[str, str] = UNTITLED,
 ) -> str:
-    """One of a few parts of a page, side by side; stored in the address under `key`."""
+    """A choice of one of a few parts of a page, side by side; stored in the address under `key`."""
     choices = list(options)
     usual = default if default in choices else choices[0]
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
@@ -99,7 +99,7 @@ def pick_many(
     told: str | None = None,
 ) -> list[str]:
     """Some of `options`, stored in the address under `key`; `empty` states the meaning of none.
-    With a `default`, even an empty one, the address records that none is chosen. `told`, in
+    With a `default`, even an empty one, the address records an empty choice. `told`, in
     Markdown, is its tooltip."""
     choices = list(options)
     nothing = [] if default is None else [""]
@@ -165,7 +165,7 @@ def number(label: str, key: str, *, example: str, width: int = 190) -> float | N
 
 
 def expander(label: str, name: str, asks: Sequence[str]) -> Any:
-    """A closed expander, open if the address names it or a control in it (`asks`)."""
+    """A closed expander, which is open if the address names it or a control in it (`asks`)."""
     there = st.query_params.get_all(OPEN)
     key, shown = f"_open_{name}", name in there or any(one in st.query_params for one in asks)
     st.session_state[key] = shown
@@ -181,8 +181,8 @@ def expander(label: str, name: str, asks: Sequence[str]) -> Any:
 
 def put(**named: str | Sequence[str]) -> None:
     """Put these values into the address, in one step of the browser's history; empty ones are
-    removed. Their pickers adapt, and so do pickers below that nobody has set: values that the page
-    itself put into the address for them are removed."""
+    removed. Their pickers adapt, as do pickers below that nobody has set: values that the page
+    wrote into the address for these are removed."""
     order, own = [*page_run.current().named], st.session_state.get("_own", {})
     first = min((order.index(key) for key in named if key in order), default=len(order))
     for key in named:
@@ -195,13 +195,13 @@ def put(**named: str | Sequence[str]) -> None:
 
 
 def note(key: str, names: list[str]) -> None:
-    """Note values of the page that the address must name; see `address.complete`."""
+    """Note values of the page that the address must contain; see `address.complete`."""
     page_run.current().named[key] = names
 
 
 def unnamed() -> dict[str, list[str]]:
-    """Shown values that the address does not name. Unknown names in it when the page was opened
-    stay, and are reported (`address.known`)."""
+    """Shown values missing from the address. Unknown names in it when the page was opened stay, and
+    are reported (`address.known`)."""
     return {
         key: names
         for key, names in page_run.current().named.items()
@@ -214,9 +214,8 @@ def _title(titles: Mapping[str, str], name: str) -> str:
 
 
 def begin() -> dict[str, Any]:
-    """Value of a picker of this page without a key in the address, if it is not the default. It
-    comes from another page, by `address.recall`. Pickers drawn on another page do not matter
-    here."""
+    """Value of a picker of this page without an address key, if it is not the default. It comes
+    from another page through `address.recall`; pickers drawn on other pages do not count."""
     here = streamlit_internals.page()
     on, usual = st.session_state.get("_usual", ("", {}))
     if on != here:
@@ -228,7 +227,7 @@ def begin() -> dict[str, Any]:
 
 
 def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] = ()) -> None:
-    """Make a picker show the address's value, as for a person who opens the address. `meant`
+    """Make a picker show the value in the address, as if the address had just been opened. `meant`
     returns the value for the names in the address, which may be unknown."""
     state, usual = st.session_state, begin()
     if key not in usual:
@@ -241,7 +240,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] 
 
 
 def _names(value: object) -> list[str]:
-    """A value as in an address: on is true; off and nothing are left out."""
+    """A value as written in an address: on is true; off and nothing are left out."""
     if isinstance(value, bool):
         return ["true"] * value
     if isinstance(value, float):
@@ -253,8 +252,8 @@ def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
     """True if a person has changed a picker; for callbacks on a change.
 
     The browser sends the values of all pickers with every request, including those of fragments
-    that run every two seconds, and may send values from before the page changed them. These are not
-    choices, and neither is a value that is no longer `among` the options.
+    that run every two seconds, and may send values from before the page changed them. Neither these
+    values nor a value that is no longer `among` the options is a choice.
     """
     if streamlit_internals.is_fragment_without_callback():
         return False

@@ -1,4 +1,4 @@
-"""Stored data for pages: one version for each run of a page."""
+"""Stored data for pages: one version per run of a page."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from pages._shared.page_run import PageRun
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
 def _answers(now: Settings) -> Answers:
     store = Store(now)
-    # Damage that is visible at once is found now, so that nothing is opened twice for it.
+    # Damage that can be seen at once is found now, so that no file is opened twice.
     store.parts()
     return Answers(store, query_slices.of_kind, metrics.computing)
 
@@ -46,24 +46,24 @@ AHEAD = Ahead(_here, following)
 
 
 def opened() -> Store:
-    """The store, for monitoring, which sees none of its content."""
+    """The store for monitoring, which does not read its content."""
     return _here().store
 
 
 def verify() -> Thread:
-    """Verify, in the returned thread, files that this machine has not read yet."""
+    """Verify files that this machine has not read yet, in the returned thread."""
     now = settings.load()
     return _verified(now, _answers(now).store.version())
 
 
 def store() -> Store:
-    """The store of this server's home folder."""
+    """The store in this server's home folder."""
     _through_app()
     return _here().store
 
 
 def begin(title: str) -> None:
-    """Fix the version that this run of a page reads, and its theme."""
+    """Set the version that this run of a page reads, and its theme."""
     page_run.begin(
         PageRun(
             version=AHEAD.current(),
@@ -82,7 +82,7 @@ def version() -> Version:
 
 
 def _picked() -> Picked:
-    """Versions named in the address, under any key, alone or in lists, or by `picking`."""
+    """Versions named in the address, under any key, singly or in lists, or by `picking`."""
     picking = page_run.current().picking
     values = [value for key in st.query_params for value in st.query_params.get_all(key)]
     if not any("@" in value for value in values):
@@ -91,7 +91,7 @@ def _picked() -> Picked:
 
 
 def versions(datasets: Collection[str] | None = None) -> list[Part]:
-    """The hits of earlier runs of systems, on all or some datasets, the oldest first."""
+    """Hits of earlier runs of systems, on all or some datasets, oldest first."""
     manifest, _ = version()
     found = _here().versions(manifest)
     return [part for part in found if datasets is None or part.dataset in datasets]
@@ -100,14 +100,14 @@ def versions(datasets: Collection[str] | None = None) -> list[Part]:
 def only(kind: Kind) -> None:
     """Let the rest of this run of the page read only one query group. Groups follow official
     judgements, so added ones move no query to another group."""
-    # The panel names the inputs of the group, such as a file of labels.
+    # The provenance panel names the inputs of the group, such as a file of labels.
     read(query_slices.of_kind, added=False, **kind._asdict())
     page_run.current().kind = kind
 
 
 @contextmanager
 def whole() -> Iterator[None]:
-    """Read all queries in the with-block, whatever the page's query group."""
+    """Read all queries in the with-block, regardless of the page's query group."""
     before = kind()
     page_run.current().kind = None
     try:
@@ -117,7 +117,7 @@ def whole() -> Iterator[None]:
 
 
 def kind() -> Kind | None:
-    """The only query group that the rest of this run reads, if any."""
+    """The query group to which the rest of this run is limited, if any."""
     return page_run.current().kind
 
 
@@ -127,14 +127,14 @@ def kind_title() -> str:
 
 
 def follow() -> None:
-    """Read the newest version: for a fragment that outlives the run's version."""
+    """Read the newest version; for a fragment that outlives the run's version."""
     run = page_run.current()
     _, judgement = version()
     run.version = store().version(), judgement
 
 
 def is_outdated() -> bool:
-    """True if something was published, or found damaged, since this run of the page started."""
+    """True if something was published or found damaged since this run of the page started."""
     run = page_run.current()
     if AHEAD.is_outdated(run.version, run.begun, follows=following.follows()):
         return True
@@ -143,8 +143,8 @@ def is_outdated() -> bool:
 
 @contextmanager
 def newest_judgements() -> Iterator[None]:
-    """Read all judgements so far, for a fragment that is redrawn at every judgement. The rest of
-    the page keeps its data until it is redrawn, too."""
+    """Read all judgements so far; for a fragment that is redrawn at every judgement. The rest of
+    the page keeps its data until it is redrawn."""
     run = page_run.current()
     begun = version()
     following.follow()
@@ -156,8 +156,8 @@ def newest_judgements() -> Iterator[None]:
 
 
 def damaged_meanwhile() -> list[Part]:
-    """The damaged parts, if any was found since this run of the page started."""
-    # Code that reports a bug must not raise itself.
+    """Damaged parts, if any was found since this run of the page started."""
+    # Code that reports a bug must not raise an error itself.
     with suppress(Exception):
         stored = _here().store
         found = damage.verify(stored)
@@ -169,9 +169,9 @@ def damaged_meanwhile() -> list[Part]:
 def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
 
-    Scores, means and judgements follow the switch above the page; `added` overrides it with
-    official + added or official. They cover only the page's query group, if it has one (`only`),
-    except within `whole`, and for questions declared otherwise.
+    Scores, means and judgements follow the judgement picker above the page; `added` overrides it.
+    They cover only the page's query group, if there is one (`only`), except within `whole` and for
+    questions declared otherwise.
     """
     _through_app()
     run, read_version = page_run.current(), version()
@@ -186,7 +186,7 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
 
 @contextmanager
 def picking(named: Iterable[str]) -> Iterator[None]:
-    """Read these versions of systems, too, as if the address named them."""
+    """Also read these versions of systems, as if the address named them."""
     run = page_run.current()
     run.picking = tuple(named)
     try:
@@ -210,13 +210,13 @@ def cursor() -> Iterator[Any]:
 
 
 def parts() -> Sequence[Part]:
-    """The live parts of this run's version; rereading them takes a tenth of a second."""
+    """Live parts of this run's version; rereading them takes a tenth of a second."""
     manifest, _ = version()
     return _here().holding(manifest, _picked()).parts
 
 
 def measures() -> list[str]:
-    """Every measure that a picker offers: defaults, those in the settings, and scored ones."""
+    """Every measure that a picker offers: defaults, those of the settings, and scored ones."""
     return scored_measures.offered(settings.load(), parts())
 
 
@@ -226,8 +226,8 @@ def rests_on() -> Inputs:
 
 
 def add_sample(about: Mapping[str, str | int], measure: str) -> None:
-    """Note a sample from which this run of the page estimated numbers, by measure; the newest state
-    of the same task counts."""
+    """Note a sample from which this run of the page estimated numbers, by measure; of the same
+    task, the newest state counts."""
     before = rests_on()
     others = frozenset(one for one in before.samples if dict(one)["task"] != about["task"])
     others_only = replace(before, samples=others)
@@ -235,18 +235,18 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
-    """`read`, for files made after this run of the page, on the same version."""
+    """`read` for files made after this run of the page, on the same version."""
     begun, choice = version(), page_run.current().choice
     here, scope = _here(), _scope()
     return lambda: here.read(begun, choice, query, params, scope)[0]
 
 
 def _through_app() -> None:
-    """Leave Streamlit's own list of the files in pages/, if active, for app.py's table. A new
-    server opens the first requested address other than its root from that list, bypassing app.py
-    and its checks, unless some run has called `st.navigation`."""
+    """Replace Streamlit's own list of the files in pages/, if active, by app.py's table. Until a
+    run calls `st.navigation`, a new server opens addresses other than its root from that list,
+    bypassing app.py and its checks."""
     if page_run.current().version or "_alone" in st.session_state:
-        # Fragments and callbacks also bypass app.py, long after the sign-in was checked.
+        # Fragments and callbacks also bypass app.py, long after it checked the sign-in.
         sign_in.require(sign_in.VIEWER)
         return
     st.session_state["_alone"] = True

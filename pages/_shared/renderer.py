@@ -1,4 +1,4 @@
-"""Draws the records of a page in Streamlit."""
+"""Drawing of a page's records in Streamlit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -31,17 +31,17 @@ from pages._shared.served import Served
 
 _LOOK = ("titles", "width", "default")
 _MAIN = ("dataset", "a", "b", "system")
-"""Keys of the controls that say whose results a page shows."""
+"""Keys of the controls that choose the dataset or systems of a page."""
 _NO_WIDGETS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
 
 class _Unknown(Exception):
-    """The address names an unknown dataset or system: results of another would mislead."""
+    """The address names an unknown dataset or system; results of another would mislead."""
 
 
 def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _NO_WIDGETS) -> None:
-    """Draw a page under its title; `widgets` draw its forms, by their names."""
-    # A page that asks no question first would bypass app.py on a new server.
+    """Draw a page under its title; `widgets` draw its forms, by name."""
+    # On a new server, a page that asks no question first would bypass app.py.
     reading.store()
     st.title(title, anchor=False)
     page_run.current().widgets = widgets
@@ -55,7 +55,7 @@ def section(inside: Inside) -> Any:
 
 
 def _run(inside: Inside, above: Any) -> Any:
-    """Draw steps one after the other. Messages on controls go to `above`."""
+    """Draw steps in order. Messages on controls go to `above`."""
     if not callable(inside):
         for step in inside:
             _step(step, above)
@@ -220,7 +220,7 @@ def _choice(choice: records.Choice, above: Any) -> str:
 
 
 def _is_unknown(key: str) -> bool:
-    """True if the address names what no page has; a dataset may only lack what this page shows."""
+    """True if the address names what no page has; a dataset may only lack this page's data."""
     known = dataset_facts.titles() if key == "dataset" else ()
     return any(one.name not in known for one in address.wrong(key))
 
@@ -331,7 +331,7 @@ def _table(shown: records.Table) -> None:
     theme = colours.theme()
     frame, columns = shown.shown, shown.listed if shown.columns else []
     for place, column in enumerate(columns):
-        # Without any of these the column is empty.
+        # Without any of them the column is empty.
         if column.drawn and any(pictures := column.drawn(theme)):
             frame.insert(place, column.head, pictures)
     looks = {one.head: _column(one) for one in columns if not one.in_files}
@@ -366,7 +366,7 @@ def _styled(
 
 
 def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:
-    """The function that formats a value, unless the browser does."""
+    """Function that formats a value, unless the browser does."""
     form = column.format
     if not isinstance(form, str):
         return form
@@ -430,7 +430,7 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Pick: _pick,
     records.Widget: _widget,
 }
-"""Steps that are sent a value, or that hold others."""
+"""Steps to which a value is sent, or that hold others."""
 _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Heading: _heading,
     records.Text: _text,

@@ -20,7 +20,7 @@ class Served:
     picked: Sequence[str] = ()
     """Versions of systems treated like systems, besides those in the address."""
     all_queries: bool = False
-    """True if all queries are read although the page has a query group."""
+    """True if all queries are read even though the page has a query group."""
 
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any
@@ -54,7 +54,7 @@ class Served:
         return None if self.all_queries else reading.kind()
 
     def only(self, kind: Kind) -> "Served":
-        """The rest of the page, for one query group."""
+        """An `Ask` for the rest of the page, limited to a query group."""
         reading.only(kind)
         return self
 

@@ -1,4 +1,4 @@
-"""The user of this browser, and their roles, checked at each action."""
+"""The user of this browser and their roles, checked at each action."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,7 +19,7 @@ _GUARDS = {"server.enableXsrfProtection": True, "server.enableCORS": True}
 
 
 def check_server() -> None:
-    """Raise Unavailable if the server is open to more than permitted, with the remedy."""
+    """Raise Unavailable, with the remedy, if the server is open to more people than permitted."""
     now = settings.load()
     listen_address.check(now, st.get_option("server.address"))
     for name, wanted in _GUARDS.items():
@@ -34,10 +34,7 @@ def check_server() -> None:
 
 
 def sign_in() -> listen_address.SignIn | None:
-    """Sign-in from the server's secrets, if any. Raises as `listen_address.sign_in`.
-
-    Raises as `listen_address.sign_in`.
-    """
+    """Sign-in from the server's secrets, if any. Raises as `listen_address.sign_in`."""
     return listen_address.sign_in(
         settings.load(), [Path(file) for file in st.get_option("secrets.files")]
     )
@@ -66,7 +63,7 @@ def _signed_in(now: Settings, claims: Mapping[str, Any] | None = None) -> Person
 
 
 def name() -> str:
-    """The signed-in user's name, their verified address; empty without sign-in."""
+    """The signed-in user's name, which is a verified address; empty without sign-in."""
     who = person()
     return who.email if who else ""
 
@@ -81,15 +78,15 @@ def role() -> Role | None:
 
 
 def may(needed: Role) -> bool:
-    """True if the user of this browser has a role, or a higher one."""
+    """True if the user of this browser has a role or a higher one."""
     has = role()
     return has is not None and has >= needed
 
 
 def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
     """Raise Unavailable, in one sentence, unless the user at this browser has a role. Every action
-    calls it before it acts; hiding a button is not enough. Code that runs after the page, where
-    Streamlit has no user, passes the claims of the user."""
+    calls this before it acts; hiding a button is not enough. Code that runs after the page, where
+    Streamlit knows no user, passes the user's claims."""
     now = settings.load()
     if not now.sign_in:
         return
@@ -100,9 +97,9 @@ def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
 
 
 def download_button(label: str, data: Data | Callable[[], Data], **options: Any) -> None:
-    """Streamlit's download button, replaced on every page by this one, without a rerun on click. A
-    function makes its file when the button is clicked, maybe long after the page was drawn, so it
-    checks again whether the user may read. The gate checks files that already exist."""
+    """A download button that replaces Streamlit's on every page and does not rerun on click. A
+    function makes the file on click, maybe long after the page was drawn, so it checks again
+    whether the user may read. The gate checks files that already exist."""
     claims = st.user.to_dict()
 
     def made(make: Callable[[], Data]) -> Data:
@@ -114,6 +111,6 @@ def download_button(label: str, data: Data | Callable[[], Data], **options: Any)
 
 
 def told(needed: Role) -> str:
-    """Message instead of a control for users without the role."""
+    """Message shown instead of a control to users without the role."""
     words = roles.sentence(needed)
     return f"{words[:1].upper()}{words[1:]}."

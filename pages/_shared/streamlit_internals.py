@@ -1,10 +1,10 @@
-"""Everything used of Streamlit beyond its public interface, from the sources of VERSION. There is
-no public way to do the following: - A fragment's `run_every` makes every browser poll, and sends
-the values of all pickers each time; `rerun` lets the server request a part once. - An ASGI
-middleware sees the cookie of a sign-in, but only Streamlit can open it (`claims`). -
-`st.query_params` lacks what Streamlit drops from an address when the page changes (`query`). -
-Uploaded files stay in memory until their session ends, which no public call does (`uploads`). -
-`st.App` serves, but reads no options of `streamlit run` (`options`, `load_options`)."""
+"""All uses of Streamlit beyond its public interface, based on the sources of VERSION. There is no
+public way to do the following: - A fragment's `run_every` makes every browser poll, and sends the
+values of all pickers each time; `rerun` lets the server request a part once. - An ASGI middleware
+sees the cookie of a sign-in, but only Streamlit can open it (`claims`). - `st.query_params` lacks
+what Streamlit drops from an address when the page changes (`query`). - Uploaded files stay in
+memory until their session ends, which no public call does (`uploads`). - `st.App` serves, but reads
+no options of `streamlit run` (`options`, `load_options`)."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ load_options = bootstrap.load_config_options
 
 
 def session() -> str | None:
-    """The id of the session whose page runs; None outside a server."""
+    """Id of the session whose page runs; None outside a server."""
     context = get_script_run_ctx()
     return context.session_id if context else None
 
@@ -54,14 +54,14 @@ def page() -> str:
 
 
 def is_fragment_without_callback() -> bool:
-    """True if a fragment runs by itself, and none of its controls was changed."""
+    """True if a fragment runs by itself and none of its controls has changed."""
     context = get_script_run_ctx()
     runs = bool(context and context.fragment_ids_this_run)
     return runs and not ThreadState.get().in_fragment_callback
 
 
 def query() -> str:
-    """The complete query of the address that the browser requested."""
+    """Complete query of the address that the browser requested."""
     context = get_script_run_ctx()
     return context.query_string if context else ""
 
@@ -83,7 +83,7 @@ def parsed(content: bytes) -> BackMsg | None:
 
 
 def fragment_message() -> BackMsg | None:
-    """The message that requests the running fragment; None outside one."""
+    """Message that requests the running fragment; None outside a fragment."""
     context, part = get_script_run_ctx(), ThreadState.get().fragment_id
     if context is None or part is None or not runtime.exists():
         return None
@@ -99,7 +99,7 @@ def fragment_message() -> BackMsg | None:
 
 def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
     """Send a message to a session as if from its browser; False if the session has ended. It is
-    dropped if it `is_wanted` no longer when the server gets to it."""
+    dropped if it is no longer wanted (`is_wanted`) when the server handles it."""
     if not runtime.exists() or not runtime.get_instance().is_active_session(number):
         return False
     serving = runtime.get_instance()
@@ -120,7 +120,7 @@ def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
 
 
 def uploads() -> MemoryUploadedFileManager | None:
-    """The manager of uploaded files; None outside a server."""
+    """Manager of uploaded files; None outside a server."""
     held = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
     return held if isinstance(held, MemoryUploadedFileManager) else None
 
@@ -141,7 +141,7 @@ def sessions() -> int:
 
 
 def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Claims of the signed cookie; None if it is not this dashboard's."""
+    """Claims of the signed cookie; None if this dashboard did not set it."""
     if not (origin := auth_util.get_origin_from_redirect_uri()):
         return {}
     found = signing._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
@@ -150,12 +150,12 @@ def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def without_folder_of_pages() -> None:
-    """Let Streamlit show no file of pages/ by itself before app.py has named its pages."""
+    """Keep Streamlit from showing files of pages/ by itself before app.py has named its pages."""
     PagesManager.uses_pages_directory = False
 
 
 def log_through_root() -> None:
-    """Let Streamlit log through this process's handler instead of one per logger."""
+    """Let Streamlit log through this process's handler instead of a handler per logger."""
 
     def through(logger: logging.Logger) -> None:
         logger.handlers.clear()

@@ -1,5 +1,4 @@
-"""Pickers of systems: those shown on a page, and up to four on Query, which the address can name in
-two ways."""
+"""Pickers of systems: those that a page shows, and up to four on Query, named in two ways."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,9 +21,8 @@ def _lines(lines: Sequence[str]) -> str | None:
 
 
 def few(few: Few, above: Any) -> list[str]:
-    """The options to show, from the address; `above` receives messages on unknown names. The picker
-    is not bound to the address, since Streamlit would take `systems=a,b` for one name and drop
-    it."""
+    """Shown options, from the address; `above` receives messages on unknown names. Streamlit would
+    read `systems=a,b` as one name and drop it, so the picker is not bound to the address."""
     key, given = few.key, st.query_params.get_all(few.key)
     chosen, named = few.shown(given), few.named(given)
     with above:
@@ -48,7 +46,7 @@ def few(few: Few, above: Any) -> list[str]:
 
 def _say(key: str, wrong: list[address.Missing]) -> list[address.Missing]:
     """Report unknown names in the address when the page was opened, until the address changes.
-    Names that another dataset lacks are the picker's own, and not reported."""
+    Names that another dataset lacks come from the picker and are not reported."""
     kept = address.wrong(key)
     now = [one for one in wrong if one in kept] if f"_{key}" in st.session_state else wrong
     st.session_state[f"_wrong_{key}"] = now

@@ -1,4 +1,4 @@
-"""The texts of PyDocs, read from the installed library when a page first shows them."""
+"""Texts of PyDocs, read from the installed library when a page first shows them."""
 
 import streamlit as st
 
@@ -10,8 +10,8 @@ from pages._shared import address, escaping, reading
 
 def bring(dataset: Dataset) -> None:
     """Store the texts of a PyDocs collection; other collections without texts get a link to their
-    form. They are read once per home, in a separate process. A failure is reported, and not retried
-    in this session."""
+    form. The texts are read once per home, in a separate process. A failure is reported and not
+    retried in this session."""
     if not texts.lacks_texts(reading.parts(), dataset.name):
         return
     if dataset.group != "PyDocs":
@@ -28,7 +28,7 @@ def bring(dataset: Dataset) -> None:
 
 
 def _taken(name: str) -> str:
-    """Import the texts; returns the last message of the process."""
+    """Import the texts; returns the process's last message."""
     try:
         answers = list(upload_process.ask("take texts", [], dataset=name))
     except BeirscopeError as error:

@@ -17,7 +17,7 @@ ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".xz", ".bz2")
 
 
 class Inside(BytesIO):
-    """A file of an uploaded archive, like Streamlit's uploaded files."""
+    """A file of an uploaded archive, with the interface of Streamlit's uploaded files."""
 
     def __init__(self, name: str, file_id: str, content: bytes) -> None:
         super().__init__(content)
@@ -41,7 +41,7 @@ def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
 
 
 def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
-    """The files of an archive; none for another file."""
+    """Files of an archive; empty for another file."""
     with uploads.kept(settings, [(file.name, file)]) as [(_, path)]:
         try:
             with packed.opened([path], settings.home) as found:
@@ -58,7 +58,7 @@ def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
 
 
 def _named(inside: Path) -> str:
-    """The name of an archive's file, with .txt if it has no ending."""
+    """Name of an archive's file, with .txt if it has no ending."""
     known = inside.name.lower().endswith(uploads.ENDINGS)
     return inside.name if known else f"{inside.name}.txt"
 
@@ -70,14 +70,14 @@ def sizes(session: str) -> list[int]:
 
 
 def forget() -> None:
-    """Release this session's uploads: they were imported, or the page was left."""
+    """Release this session's uploads after an import, or when the page was left."""
     session, held = streamlit_internals.session(), streamlit_internals.uploads()
     if session and held:
         held.remove_session_files(session)
 
 
 def end_left() -> None:
-    """End sessions that keep files and whose browsers are gone, since nothing else would."""
+    """End sessions that keep files but whose browsers are gone, since nothing else would."""
     if held := streamlit_internals.uploads():
         for session in [*held.file_storage]:
             if streamlit_internals.end(session):

@@ -21,7 +21,7 @@ from tests.support import disks
 
 HOME = Path("/somewhere/home")
 MEMORY = (
-    "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or import less"
+    "there is not enough memory: end other programs, lower BEIRSCOPE_THREADS or import less"
     " at a time, then try again"
 )
 
@@ -31,11 +31,11 @@ MEMORY = (
     [
         (
             OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere/home/x"),
-            "no space is left on the disk of /somewhere/home/x: free some, then try again",
+            "no space is left on the disk of /somewhere/home/x: free some space, then try again",
         ),
         (
             OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "/somewhere/home/x"),
-            "the quota of disk space is used up at /somewhere/home/x: free some, then try again",
+            "the disk quota is used up at /somewhere/home/x: free some space, then try again",
         ),
         (
             OSError(errno.EROFS, os.strerror(errno.EROFS), "/elsewhere/x"),
@@ -52,7 +52,7 @@ MEMORY = (
         ),
         (
             RuntimeError("failed writing file '/a/b': No space left on device"),
-            "no space is left on the disk of /a/b: free some, then try again",
+            "no space is left on the disk of /a/b: free some space, then try again",
         ),
         (
             OSError(errno.EIO, os.strerror(errno.EIO), "/elsewhere/x.run"),

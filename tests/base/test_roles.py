@@ -73,14 +73,14 @@ def test_a_word_that_is_no_role_is_refused() -> None:
 @pytest.mark.parametrize(
     ("claims", "said"),
     [
-        ({}, "names no e-mail address"),
+        ({}, "has no e-mail address"),
         ({"email": "ada@example.org"}, "verified"),
         ({"email": "ada@example.org", "email_verified": False}, "verified"),
         ({"email": "ada@example.org", "email_verified": "false"}, "verified"),
         ({"email": "ada@example.org", "email_verified": 1}, "verified"),
-        ({"email": "@example.org", "email_verified": True}, "names no e-mail address"),
-        ({"email": ["ada@example.org"], "email_verified": True}, "names no e-mail address"),
-        ({"email": "ada@example.org,bob@example.org", "email_verified": True}, "names no e-mail"),
+        ({"email": "@example.org", "email_verified": True}, "has no e-mail address"),
+        ({"email": ["ada@example.org"], "email_verified": True}, "has no e-mail address"),
+        ({"email": "ada@example.org,bob@example.org", "email_verified": True}, "has no e-mail"),
         ({**ADA, "iat": 1000}, "too long ago"),
     ],
 )

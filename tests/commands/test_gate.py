@@ -158,7 +158,7 @@ def test_folders_have_a_file_for_each_dataset(place: Path) -> None:
         (["", "base.run", "--dataset", "mine"], "'' is neither an existing path nor a system"),
         (
             ["a\udcff.run", "base.run", "--dataset", "mine"],
-            "is not UTF-8: encode it so, or rename the file",
+            "is not UTF-8: convert it or rename the file",
         ),
         (["stord", "base.run", "--dataset", "mine"], "did you mean stored? give a run file"),
         (["base.run", "same.run", "--dataset", "min"], "no dataset 'min': did you mean mine?"),

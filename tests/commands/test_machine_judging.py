@@ -41,7 +41,7 @@ def test_a_judging_from_the_estimate_to_the_set(
         return found.out + found.err
 
     assert "3 pairs: 3 requests, 6 if no answer is a grade; about" in (first := told(*JUDGE))
-    assert "nothing is sent yet: to start, add the limits --requests N --tokens N" in first
+    assert "nothing has been sent yet; to start, add the limits --requests N --tokens N" in first
     assert "no text of tiny may be sent to" in told(*JUDGE, *LIMITS, status=2)
     assert "no text of tiny may be sent to" in told(*JUDGE, *LIMITS, "--queue", status=2)
     assert "may be sent to" in told("judge", "tiny", "--allow-texts-to", f"{server.address}/")
@@ -60,8 +60,8 @@ def test_a_judging_from_the_estimate_to_the_set(
     assert "an LLM judges only the documents you name" in told("jobs", "start", "judge", status=2)
     for more in (("--systems", "all"), ("--guideline", "g.txt")):
         both = told("judge", "tiny", "--machine", "gpt", "--task", "t", *more, status=2)
-        assert "a task has its documents and its guideline" in both
-    assert "name the LLM: --machine" in told("judge", "tiny", status=2)
+        assert "a task has its own documents and guideline" in both
+    assert "choose an LLM: --machine" in told("judge", "tiny", status=2)
     assert len(server.asked) == 3
 
 

@@ -42,11 +42,14 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "bm25", "scifac"], "did you mean scifact"),
         (["run", "bm52", "scifact"], "no system 'bm52'"),
         (["run", "bm25(k1=x)", "scifact"], "k1"),
-        (["run", "seal", "scifact"], "seal is published figures only; these run here: bm25, "),
+        (
+            ["run", "seal", "scifact"],
+            "seal is published figures only; systems that run here: bm25, ",
+        ),
         (["jobs", "cancel"], "name a job to cancel"),
-        (["import-run", *TWO, "--system", "x", "--dataset", "scifact"], "--system names one"),
-        (["run", "bm25", "bioasq"], "cannot be downloaded"),
-        (["run", "bm25", "nq-dpr"], "published figures only"),
+        (["import-run", *TWO, "--system", "x", "--dataset", "scifact"], "--system names a single"),
+        (["run", "bm25", "bioasq"], "forbids downloading"),
+        (["run", "bm25", "nq-dpr"], "only published figures"),
         (["check", "nowhere"], "nowhere does not exist"),
         (["import-dataset", "--name", "x"], "give either"),
         (["import-dataset", "nowhere", "--name", "x"], "nowhere does not exist"),
@@ -98,10 +101,10 @@ def test_a_collection_goes_from_folder_to_scores(
     lows = [hole[f"{name}low"] for name in ("collection_", "pool_", "")]
     assert 0 <= lows[0] <= lows[1] <= lows[2] <= hole["value"] <= hole["high"] <= 1
     assert main(["holes", "--dataset", "tiny", "--measure", "Bpref"]) == 2
-    assert "no interval of Bpref; known: nDCG@k" in capsys.readouterr().err
+    assert "no interval for Bpref; known: nDCG@k" in capsys.readouterr().err
     assert main(["holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
     assert main(["holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
-    deep = "P@1500 needs deeper lists than bm25 has on tiny (1,000 ranks)"
+    deep = "P@1500 is deeper than the list of bm25 on tiny (1,000 ranks)"
     assert deep in capsys.readouterr().err
     assert main(["rescore", "tiny", "--again"]) == 0
     assert (tmp_path / "home" / "beirscope.duckdb").exists()
@@ -217,7 +220,7 @@ def test_what_a_run_leaves_out_is_said(
         (["--system", "som"], "no scores of system 'som': did you mean some?"),
         (
             ["--dataset", "tiny", "--measure", "P@2000"],
-            "no P@2000 of some tiny: its stored hits end at rank 1,000",
+            "P@2000 cannot be computed for some tiny: its stored hits end at rank 1,000",
         ),
         (["--measure", "ndgc"], "no measure 'ndgc'; known: nDCG@k"),
         (["--published", "--measure", "nDCG@30"], "no scores of measure 'nDCG@30': did you mean"),
@@ -283,7 +286,7 @@ def test_other_content_under_a_name_says_what_it_replaced(
 def test_kinds_of_queries_are_of_one_dataset_that_there_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for words, told in (((), "--slice takes one dataset"), (("--dataset", "x"), "no dataset 'x'")):
+    for words, told in (((), "--slice needs a dataset"), (("--dataset", "x"), "no dataset 'x'")):
         assert main(["slices", "--slice", "words", *words]) == 2
         assert told in capsys.readouterr().err
 
@@ -310,7 +313,7 @@ def test_runs_made_before_the_dataset_changed_are_named_not_shown(
     assert main(["import-dataset", str(folder), "--name", "tiny", "--replace"]) == 0
     capsys.readouterr()
     main(["scores", "--dataset", "tiny", "--json"])
-    assert "bm25 on tiny is stale and left out" in capsys.readouterr().err
+    assert "bm25 on tiny is out of date" in capsys.readouterr().err
     assert main(["rescore", "tiny"]) == 0
     assert main(["scores", "--dataset", "tiny", "--json"]) == 0
     said = capsys.readouterr()
@@ -343,7 +346,10 @@ def test_stored_runs_are_scored_by_a_measure_that_is_named(
     assert main(["rescore", "tiny", "--measure", "Bpref", "--measure", "AP@1001"]) == 0
     told = capsys.readouterr()
     assert "Bpref 0.1667" in told.out
-    assert "no AP@1001 of some tiny: its stored hits end at rank 1,000; raise" in told.err
+    assert (
+        "AP@1001 cannot be computed for some tiny: its stored hits end at rank 1,000; raise"
+        in told.err
+    )
     assert main(["rescore", "tiny", "--measure", "map"]) == 2
     assert "no measure 'map' (here it is AP); known: " in capsys.readouterr().err
 
@@ -352,8 +358,10 @@ def test_many_runs_that_are_not_deep_enough_are_counted(tiny: Path, tmp_path: Pa
     runs = _runs(tmp_path, **dict.fromkeys("abcde", ONE_HIT))
     assert main(["import-run", *runs, "--dataset", "tiny"]) == 0
     told = scored_by(open_whole(), "AP@1001", "tiny")
-    assert [line.split(":")[0] for line in told[:3]] == [f"no AP@1001 of {n} tiny" for n in "abc"]
-    assert told[3:] == ["nor of 2 runs more, for the same reason"]
+    assert [line.split(":")[0] for line in told[:3]] == [
+        f"AP@1001 cannot be computed for {n} tiny" for n in "abc"
+    ]
+    assert told[3:] == ["the same applies to 2 more runs"]
 
 
 ONE_HIT = "q1 Q0 d1 1 1 some\n"

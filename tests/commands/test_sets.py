@@ -159,7 +159,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["scores", "--published", "--judgements", "added"],
-            "--judgements is for computed scores: leave it out, or --published",
+            "--judgements and --published exclude each other: leave one out",
         ),
         (
             ["scores", "--compare", "official", "added"],
@@ -168,7 +168,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["sets", "--compare", "official", "added"],
-            "two sets are compared on one dataset: add --dataset",
+            "--compare needs a dataset: add --dataset",
         ),
         (
             ["sets", "--compare", "official", "person:bob", "--dataset", "tiny"],
@@ -188,7 +188,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["remove", "tiny", "--system", "sure", "--machine", "gpt"],
-            "--system, --machine, --training and --labels: give one at a time",
+            "--system, --machine, --training and --labels: give only one",
         ),
     ],
 )

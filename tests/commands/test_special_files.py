@@ -79,7 +79,7 @@ def test_the_working_folder_is_not_taken_for_an_empty_word(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["import-run", "", "--dataset", "tiny"]) == 2
-    assert "it is empty: name a file or a folder" in capsys.readouterr().err
+    assert "the path is empty: name a file or a folder" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("_home")

@@ -108,4 +108,4 @@ def test_an_old_spelling_hints_and_does_the_same(
         told = capsys.readouterr()
         assert told.out == expected.out
         hint, rest = told.err.split("\n", 1)
-        assert rest == expected.err and hint.endswith("the next version drops the old spelling")
+        assert rest == expected.err and hint.endswith("the next version removes the old spelling")

@@ -50,7 +50,7 @@ def test_a_card_of_parameters_and_of_an_unknown_name(capsys: pytest.CaptureFixtu
 def test_a_card_of_a_system_trained_here_says_on_which_queries() -> None:
     card = system_card.facts("bm25-augmented[pydocs-scipy]")
     assert card["trained on"] == (
-        "here, the judged queries of pydocs-scipy; its scores on pydocs-scipy are of these queries"
+        "here, the judged queries of pydocs-scipy; its scores on pydocs-scipy are on these queries"
     )
     assert "epochs 45" in card["training"] and "hardware and hours" not in card
     assert system_card.facts("genq[scifact](queries=judged)")["trained on"].endswith(

@@ -30,14 +30,14 @@ def test_a_table_fits_a_terminal_and_is_summed_up(capsys: pytest.CaptureFixture[
     assert main(["systems"]) == 0
     *table, summary = capsys.readouterr().out.splitlines()
     assert max(map(len, table)) <= 120
-    assert summary.startswith("31 systems of the papers: ")
+    assert summary.startswith("31 systems from papers: ")
     assert ". 33 systems ran in this version's tests, " in summary
     rows = {line.split()[0]: line.split() for line in table}
     bm25 = SYSTEMS["bm25"]
     assert (
         rows["bm25"][2:] == f"{bm25.verified.removeprefix('verified ')} {bm25.tried} runs".split()
     )
-    assert rows["seal"][2:] == f"{PUBLISHED} no model here".split()
+    assert rows["seal"][2:] == f"{PUBLISHED} needs a model".split()
 
 
 def test_what_a_fusion_of_shipped_runs_makes_first_is_said(
@@ -60,7 +60,9 @@ def test_a_run_on_the_queries_of_its_training_says_so(
     trained = system("rrf(bm25,bm25-augmented[pydocs-numpy])")
     tell_first(bench, trained, DATASETS["pydocs-numpy"])
     said = capsys.readouterr().err
-    assert "was trained on the judged queries of pydocs-numpy: its scores there say" in said
+    assert (
+        "was trained on the judged queries of pydocs-numpy: its scores on that dataset say" in said
+    )
     tell_first(bench, trained, DATASETS["pydocs-scipy"])
     tell_first(bench, system("bm25-augmented[scifact]"), DATASETS["scifact"])
     assert "was trained on" not in capsys.readouterr().err

@@ -128,7 +128,7 @@ def test_an_unknown_name_is_answered_with_near_ones() -> None:
 def test_own_datasets_are_found_beside_the_catalogue() -> None:
     assert own("mine", language="zh").language == "zh"
     assert own("mine", language="unknown").language == "unknown"
-    with pytest.raises(WrongInput, match="language 'Chinese!': give an ISO code, as en or zh"):
+    with pytest.raises(WrongInput, match="language 'Chinese!': give an ISO code, such as en or zh"):
         own("mine", language="Chinese!")
     mine = own("mine/dev", language="pl", drop_self=True)
     assert (mine.collection, mine.split, mine.group) == ("mine", "dev", "own")

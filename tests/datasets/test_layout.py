@@ -129,7 +129,7 @@ def test_more_names_than_any_collection_has_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layout, "MOST_FILES", 3)
-    with pytest.raises(WrongInput, match="holds 4 files, more than 3"):
+    with pytest.raises(WrongInput, match="contains 4 files, more than 3"):
         open_path(_archive(tmp_path, extra="tiny/README"))
 
 

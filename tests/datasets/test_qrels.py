@@ -53,7 +53,7 @@ def test_columns_are_read_by_their_names(tmp_path, header, order):
 
 def test_names_that_contradict_their_places_are_refused(tmp_path):
     file = written(tmp_path, "corpus-id\ttopics\tscore\nd1\tq1\t1\n")
-    told = "named 'corpus-id', 'topics', 'score'; the first line must be query-id corpus-id score"
+    told = "have the names 'corpus-id', 'topics', 'score'; the first line must be query-id"
     with pytest.raises(WrongInput, match=told):
         read_qrels(file)
     assert len(read_qrels(written(tmp_path, "a\tb\tc\nq1\td1\t1\n"))) == 1
@@ -84,7 +84,7 @@ def test_wrong_line_is_named(tmp_path, text, fault):
 
 def test_qrels_without_their_header_are_refused(tmp_path):
     file = written(tmp_path, "1\td1\t2\n01\td2\t0\n")
-    with pytest.raises(WrongInput, match="begins with '1 d1 2'; '01 d2 0', and nothing says which"):
+    with pytest.raises(WrongInput, match="begins with '1 d1 2'; '01 d2 0', which may be either"):
         read_qrels(file)
     assert rows(read_qrels(file, How("judgements"))) == [("1", "d1", 2), ("01", "d2", 0)]
 

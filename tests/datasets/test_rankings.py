@@ -65,7 +65,7 @@ def written(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", RANKINGS.values(), ids=RANKINGS)
 def test_a_ranking_is_no_judgements_and_is_read_as_one(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
-    with pytest.raises(WrongInput, match=r"import-run .*say --as judgements") as error:
+    with pytest.raises(WrongInput, match=r"import-run.*add --as judgements") as error:
         read_qrels(file)
     assert "header" not in str(error.value)
     assert not is_qrels(file)
@@ -107,8 +107,10 @@ def test_where_it_may_be_either_it_is_asked_with_the_first_lines(tmp_path: Path,
     for read in (read_qrels, read_trec):
         with pytest.raises(WrongInput) as error:
             read(file)
-        assert f"a run or judgements? It begins with {begins}, and" in str(error.value)
-        assert str(error.value).endswith("say --as run or --as judgements")
+        assert f"is it a run or judgements? The file begins with {begins}, which" in str(
+            error.value
+        )
+        assert str(error.value).endswith("add --as run or --as judgements")
     (found,) = doctor.check(file).findings
     assert found.refused and found.what == "run or judgements?"
     assert not is_qrels(file)

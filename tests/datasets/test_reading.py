@@ -138,7 +138,9 @@ def test_a_pair_judged_twice_differently_is_refused_as_in_qrels(tiny: Path) -> N
     origin = open_path(tiny)
     assert (len(origin.judgements()), origin.repeated_judgements()) == (5, [7])
     edit(tiny / "qrels/test.tsv", lambda text: text + "q1\td1\t1\n")
-    with pytest.raises(WrongInput, match="line 8: query 'q1' and document 'd1' have another grade"):
+    with pytest.raises(
+        WrongInput, match="line 8: query 'q1' and document 'd1' have a different grade"
+    ):
         open_path(tiny).judgements()
 
 
@@ -244,7 +246,7 @@ def test_the_only_split_needs_no_name_and_of_several_it_is_test(tiny: Path) -> N
 
 def test_an_empty_corpus_is_refused(tiny: Path) -> None:
     (tiny / "corpus.jsonl").write_text("\n", "utf-8")
-    with pytest.raises(WrongInput, match="no document in it"):
+    with pytest.raises(WrongInput, match="it contains no document"):
         read_all(tiny)
 
 
@@ -255,7 +257,7 @@ def test_a_split_without_judgements_has_all_queries(tiny: Path, content: str) ->
     assert found.judgements().empty
     assert len(found.queries()) == len(found.all_queries())
     (tiny / "queries.jsonl").write_text("", "utf-8")
-    with pytest.raises(WrongInput, match="no query in it"):
+    with pytest.raises(WrongInput, match="it contains no query"):
         read_all(tiny)
 
 
@@ -398,9 +400,9 @@ def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     with pytest.raises(WrongInput, match="mean of its parts"):
         source(DATASETS["cqadupstack"], settings)
-    with pytest.raises(Missing, match="published figures only"):
+    with pytest.raises(Missing, match="only published figures"):
         source(DATASETS["triviaqa"], settings)
-    with pytest.raises(Missing, match="cannot be downloaded, their licence forbids it"):
+    with pytest.raises(Missing, match="forbids downloading its documents"):
         source(DATASETS["bioasq"], settings)
 
 

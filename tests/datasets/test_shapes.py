@@ -249,7 +249,9 @@ def test_grades_that_are_no_whole_numbers(tmp_path: Path) -> None:
             read(file)
         found = read(file, How(levels=(0.5, 1.5, 2.5)))
         assert found.judgements["relevance"].tolist() == [0, 1, 2, 3]
-        assert found.told == "grades are how many of 0.5, 1.5, 2.5 a number reaches"
+        assert (
+            found.told == "a number's grade is the number of levels (0.5, 1.5, 2.5) that it reaches"
+        )
         found = read(file, How(rounded=True))
         assert found.judgements["relevance"].tolist() == [0, 1, 2, 3]
         assert found.told == "3 fractions were rounded to grades, halves up"
@@ -259,7 +261,7 @@ def test_grades_that_are_no_whole_numbers(tmp_path: Path) -> None:
     assert found.told.endswith("'Partial' is 1, 'irrelevant' is 0, 'relevant' is 2")
     with pytest.raises(WrongInput, match="line 2: relevance is 'meh', not a whole number"):
         read(written(tmp_path, "qid,docno,grade\nq1,d1,meh\n"))
-    with pytest.raises(WrongInput, match="numbers that ascend"):
+    with pytest.raises(WrongInput, match="ascending numbers"):
         read(written(tmp_path, rows), How(levels=(2, 1)))
 
 
@@ -281,7 +283,7 @@ RUN_FAULTS = {
     ),
     "no query": ("docid,score\nd1,1\n", "line 1: no one column query_id in 'docid', 'score'"),
     "too few": ("qid,docid,score\nq1,d1\n", "line 2: 2 columns where a row has 3"),
-    "no id": ("qid,docid,score\nq1,d1,1\nq1,,1\n", "line 3: no doc_id"),
+    "no id": ("qid,docid,score\nq1,d1,1\nq1,,1\n", "line 3: it has no doc_id"),
     "no number": (
         "qid,docid,score\nq1,d1,1\nq1,d2,high\n",
         "line 3: score is 'high', not a finite",
@@ -305,11 +307,11 @@ RUN_FAULTS = {
     ),
     "id of decimals": (
         '[{"qid": 1.5, "docid": "d1", "score": 1}]',
-        "row 1: query_id is '1.5', write",
+        "row 1: query_id is '1.5'; write",
     ),
     "id that is none": (
         '[{"qid": "q1", "docid": null, "score": 1}]',
-        "row 1: doc_id is 'None', write",
+        "row 1: doc_id is 'None'; write",
     ),
     "an odd row": (
         '[{"qid": "q1", "docid": "d1", "score": 1}, {"x": 1}]',
@@ -332,7 +334,7 @@ RUN_FAULTS = {
     "no id in RankLib": ("1 qid:q1 1:2\n", "line 1: no document id after a #"),
     "judgements": (
         "qid,docid,rating\nq1,d1,1\n",
-        "looks like judgements, not a run .*or say --as run",
+        "looks like judgements, not a run .*or add --as run",
     ),
     "two names": ("qid,docid,score,score\nq1,d1,1,2\n", "line 1: two columns are named 'score'"),
 }
@@ -361,11 +363,11 @@ def test_wrong_parquet_is_one_sentence_with_its_row(tmp_path: Path) -> None:
     assert "qid is of the type double: write ids as strings" in refused(
         pa.array([1.0, 2.0]), numbers
     )
-    assert refused(pa.array(["q1", None]), numbers).startswith(", row 2: no query_id")
+    assert refused(pa.array(["q1", None]), numbers).startswith(", row 2: it has no query_id")
     assert refused(ids, pa.array([1.0, None])).startswith(", row 2: query 'q1', document 'd2'")
     assert "no one column score, rank or relevance in" in refused(ids, numbers, "x")
     (tmp_path / "f").write_bytes(b"PAR1 and no more")
-    with pytest.raises(WrongInput, match="not readable as Parquet"):
+    with pytest.raises(WrongInput, match="cannot be read as Parquet"):
         read_trec(tmp_path / "f")
 
 

@@ -116,13 +116,16 @@ def test_other_texts_are_another_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("q1\tone\n", "texts lacks the texts of 1 of 2 judged queries, such as 'q2': add them"),
+        (
+            "q1\tone\n",
+            "texts lacks the texts of 1 of 2 judged queries, such as 'q2': add these texts",
+        ),
         ("q1\tone\nq2 two\n", "texts line 2: no tab: write the query's id"),
         ("q1\tone\nq1\ttwo\n", "texts line 2: query 'q1' already occurs above"),
         ('{"_id": "q1"}\n', "texts line 1: no text"),
         ("", "lacks the texts of 2 of 2 judged queries, such as 'q1'"),
         ("<topics></topics>", "texts has no <topic> or <top>"),
-        ("<top>\n<title> one\n</top>", "texts line 1: a topic without a number"),
+        ("<top>\n<title> one\n</top>", "texts line 1: a topic has no number"),
         ("\n<top>\n<num> q1\n<desc> one\n</top>", "texts line 2: topic 'q1' has no title"),
         (
             '<topic number="q1"><title>&lt;a&gt;</title></topic>',
@@ -137,5 +140,5 @@ def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, fault: str) -> 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text(QRELS, "utf-8")
-    with pytest.raises(Missing, match="no such file"):
+    with pytest.raises(Missing, match="does not exist"):
         JudgedQueries(tmp_path / "qrels", tmp_path / "nowhere").queries()

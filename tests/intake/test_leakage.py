@@ -170,7 +170,7 @@ def test_a_split_is_its_queries_and_their_relevant_documents(
         ("", "train contains no text: give a file with texts"),
         ('{"_id": "a", "text": " "}\n{"n": 3}\n', "train contains no text: give a file with texts"),
         ("q1\td1\t1\nq2\td2\t1\n", "train: no column of texts, every cell .* is one word"),
-        ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON, fix the line"),
+        ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON; fix the line"),
         (b"a b\n\xff\n", "train line 2: byte 1 is not UTF-8"),
         (b"PK\x03\x04", "a zip archive, not UTF-8 text"),
     ],
@@ -217,7 +217,7 @@ def test_the_command_finds_shows_and_removes(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     assert main(["leakage", "show"]) == 2
-    assert "no training set was compared yet" in capsys.readouterr().err
+    assert "no training set has been compared yet" in capsys.readouterr().err
     (tmp_path / "train").write_text(TEXT)
     (tmp_path / "some.run").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d6 1 2 t\nq3 Q0 d6 1 1 t\n")
     imports.import_run(bench, tmp_path / "some.run", tiny, system="one")

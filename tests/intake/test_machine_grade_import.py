@@ -179,17 +179,17 @@ HEADER = "query_id,doc_id,grade\n"
         (
             "query_id,doc_id,score\nq1,d1,1\n",
             "FILE: looks like a ranking, not judgements (by the names in it, named columns):"
-            " import-run imports it, or say --as judgements",
+            " import-run imports it, or add --as judgements",
         ),
         (
             "qid,docno,label,rating\nq1,d1,1,1\n",
             "FILE, line 1: no one column score, rank or relevance in 'qid', 'docno', 'label',"
             " 'rating': name it so",
         ),
-        (HEADER, "FILE: no documents in it: give a file with some"),
+        (HEADER, "FILE contains no documents: give a file with documents"),
         (
             HEADER + "q1,d1,1\nq1,d2,high\n",
-            "FILE, line 3: relevance is 'high', not a whole number, fix the line",
+            "FILE, line 3: relevance is 'high', not a whole number; fix the line",
         ),
         (
             "query_id,doc_id,grade,grade\nq1,d1,1,2\n",
@@ -198,16 +198,16 @@ HEADER = "query_id,doc_id,grade\n"
         *(
             (
                 '{"qid": "q1' + half + '", "docid": "d1", "judgment": 1}\n',
-                "FILE, line 1: an escape in it is not a valid character, fix the line",
+                "FILE, line 1: an escape in it is not a valid character; fix the line",
             )
             for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),
         (HEADER + "q1,d1,\n", "FILE contains no grade: give a file with grades"),
-        (HEADER + "q1,,1\n", "FILE, line 2: no doc_id, fix the line"),
+        (HEADER + "q1,,1\n", "FILE, line 2: it has no doc_id; fix the line"),
         (
             HEADER + "q1,d1,1\nq1,d1,2\n",
-            "FILE, line 3: query 'q1' and document 'd1' have another grade above; keep one of the"
-            " lines",
+            "FILE, line 3: query 'q1' and document 'd1' have a different grade above; keep one of"
+            " the lines",
         ),
         (HEADER + "x,d1,1\n", "tiny has none of the queries of FILE: is it for another dataset?"),
         (
@@ -221,7 +221,7 @@ HEADER = "query_id,doc_id,grade\n"
         ),
         (
             '{"qid": "q1", "docid": "d1", "judgment": 1.5}\n',
-            "FILE, line 1: judgment is '1.5', not a whole number, fix the line",
+            "FILE, line 1: judgment is '1.5', not a whole number; fix the line",
         ),
         (
             '{"qid": "q1", "judgment": 1}\n',
@@ -233,8 +233,8 @@ HEADER = "query_id,doc_id,grade\n"
         ),
         (
             umbrela(0, 0, 1) + umbrela(0, 0, 2),
-            "FILE, line 2: query 'q1' and document 'd1' have another grade above; keep one of the"
-            " lines",
+            "FILE, line 2: query 'q1' and document 'd1' have a different grade above; keep one of"
+            " the lines",
         ),
     ],
 )

@@ -137,15 +137,15 @@ def test_commands_ask_and_are_told(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     file = str(written(tmp_path, "pairs.tsv", "q1\td1\t1\nq1\td5\t2\nq2\td2\t1\n"))
     assert main(["import-run", file, "--dataset", "tiny"]) == 2
-    asked = "It begins with 'q1 d1 1'; 'q1 d5 2'; 'q2 d2 1'"
-    assert asked in (told := capsys.readouterr().err) and "say --as run or --as judge" in told
+    asked = "The file begins with 'q1 d1 1'; 'q1 d5 2'; 'q2 d2 1'"
+    assert asked in (told := capsys.readouterr().err) and "add --as run or --as judge" in told
     assert main(["import-run", file, "--dataset", "tiny", "--as", "run"]) == 0
     assert (part := bench.store.part("hits", "tiny", "pairs"))
     assert part.provenance["command"].endswith("--system pairs --as run")
     words = ["judgements", "import", file, "--dataset", "tiny", "--person", "ada"]
     assert main(words) == 2 and asked in capsys.readouterr().err
     assert main([*words, "--as", "judgements"]) == 0
-    assert "3 pairs with an official judgement left unchanged" in capsys.readouterr().out
+    assert "3 pairs with an official judgement are unchanged" in capsys.readouterr().out
     assert main(["check", file]) == 2 and asked in capsys.readouterr().out
     assert main(["check", file, "--as", "judgements", "--dataset", "tiny"]) == 0
 

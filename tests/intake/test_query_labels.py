@@ -79,7 +79,9 @@ def test_each_key_keeps_what_made_its_labels_and_can_be_dropped(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     remove = ["remove", "tiny", "--labels"]
     assert main([*remove, "topic"]) == 0 and main([*remove, "topic", "--yes"]) == 0
-    out = "would remove 3 labels topic of tiny; --yes removes it\nremoved 3 labels topic of tiny\n"
+    out = (
+        "would remove 3 labels topic of tiny; add --yes to do it\nremoved 3 labels topic of tiny\n"
+    )
     assert capsys.readouterr().out == out
     (told,) = provenance.of_datasets(bench.store, ["tiny"])
     assert {one["key"] for one in told["labels"]} == {"year", "colour"}

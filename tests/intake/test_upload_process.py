@@ -200,11 +200,11 @@ def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
         for kind in ("run", "qrels")
     ]
     as_runs = figures.contents(reports, ["run"])["Importable"].tolist()
-    assert as_runs == ["not here: choose “A new dataset”", "yes"]
+    assert as_runs == ["import it elsewhere: choose “A new dataset”", "yes"]
     as_dataset = figures.contents(reports, ["qrels"])["Importable"].tolist()
-    assert as_dataset == ["not here: choose its dataset", "yes"]
+    assert as_dataset == ["import it elsewhere: choose its dataset", "yes"]
     alone = figures.contents(reports[:1], ["qrels"])["Importable"].tolist()
-    assert alone == ["not here: choose its dataset"]
+    assert alone == ["import it elsewhere: choose its dataset"]
 
 
 def test_one_of_a_kind_is_not_many() -> None:
@@ -237,7 +237,7 @@ def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
     gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
     assert gone == "Already stored on tiny: a, b. These files replace what is stored."
     version = figures.taken(["a"], {"a"}, "tiny", replace=True, as_version=True)
-    assert version.endswith("tiny: a. The stored runs are kept as versions of these.")
+    assert version.endswith("tiny: a. The stored runs are kept as older versions.")
 
 
 def reported(path: str, kind: str, **counts: float) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_an_export_never_takes_the_place_of_a_file(home, store, tmp_path, capsys
 
 def test_nothing_to_export_is_said(home, tmp_path, capsys):
     assert said("export", tmp_path / "out.qrels") == 2
-    assert "no added judgement of tiny" in capsys.readouterr().err
+    assert "tiny has no added judgement" in capsys.readouterr().err
     assert not (tmp_path / "out.qrels").exists()
 
 
@@ -126,7 +126,7 @@ def test_an_export_names_the_sources_that_it_left_out(home, store, tmp_path, cap
     assert said("export", tmp_path / "all.csv", "--source", PERSON, IMPORT, MODEL) == 0
     assert "left out" not in capsys.readouterr().out
     assert said("export", tmp_path / "no.qrels", "--person", "study") == 2
-    assert "nothing is written; left out: 2 of imported files" in capsys.readouterr().err
+    assert "from these sources; left out: 2 of imported files" in capsys.readouterr().err
 
 
 def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, capsys):
@@ -157,8 +157,8 @@ def test_qrels_become_a_persons_imports_once_and_official_pairs_stay(home, store
     assert "does not name its assessor: add --person NAME" in capsys.readouterr().err
     assert said("import", file, "--person", "ada") == 0
     told = capsys.readouterr().out
-    assert "3 judgements added to tiny; 2 pairs with an official judgement left unchanged" in told
-    assert "1 of these have another grade" in told
+    assert "3 judgements added to tiny; 2 pairs with an official judgement are unchanged" in told
+    assert "1 of these have a different grade" in told
     assert "1 for queries that tiny lacks do not count" in told
     saved = store.added_judgements()
     assert set(saved["source"]) == {IMPORT}
@@ -247,7 +247,7 @@ def test_a_file_from_the_future_is_said_and_what_is_judged_here_wins(home, store
     head = "query_id,doc_id,relevance,person,source,time\n"
     file.write_text(f"{head}q1,d2,2,ada,person,2099-01-01\nq1,d3,2,ada,person,2026-06-01\n")
     assert said("import", file) == 0
-    assert "1 dated in the future: they count as judged at the time of this import" in (
+    assert "1 dated in the future count as judged at the time of this import" in (
         capsys.readouterr().out
     )
     assert resolve(store.added_judgements())["relevance"].tolist() == [2, 2]
@@ -274,13 +274,13 @@ def test_what_a_csv_counts_as_is_said_and_may_be_as_import_alone(home, store, tm
     file.write_text("\n".join(["query_id,doc_id,relevance,person,source", *lines]) + "\n")
     assert said("import", file) == 0
     told = capsys.readouterr().out
-    assert "5 judgements added to tiny; 2 count as judgements by people, 1 as" in told
+    assert "5 judgements added to tiny; 2 count as human judgements, 1 as" in told
     assert said("import", file) == 0
     assert "count as judgements" not in capsys.readouterr().out
     before = len(store.added_judgements())
     assert said("import", file, "--as-import") == 0
     told = capsys.readouterr().out
-    assert "added to tiny; 0 count as judgements by people, 0 as settled" in told
+    assert "added to tiny; 0 count as human judgements, 0 as settled" in told
     added = store.added_judgements(before)
     assert set(added["source"]) == {IMPORT}
     assert added["relevance"].isna().tolist() == [False, False, False, True, False]
@@ -311,7 +311,7 @@ def test_typed_words_come_back_as_they_were_and_a_spreadsheet_computes_none(home
         ("q1,d2,3000000000,ada,person,,0", "relevance is '3000000000', too large a number"),
         (
             "q1,,1,ada,person,,0",
-            "query_id or doc_id is empty or contains a byte order mark, fix the line",
+            "query_id or doc_id is empty or contains a byte order mark; fix the line",
         ),
         ("q1,d2,1,,person,,0", "no assessor is named: add --person NAME"),
         ("q1,d2,1,ada,oracle,,0", "no source 'oracle'; known: person, adjudication"),
@@ -367,7 +367,7 @@ def test_an_archive_with_more_judgements_adds_those(home, store, tmp_path, capsy
                 archive.write(file, file.relative_to(folder.parent))
     assert said("import", path, "--person", "study") == 0
     told = capsys.readouterr().out
-    assert "2 judgements added to tiny; 5 pairs with an official judgement left unchanged" in told
+    assert "2 judgements added to tiny; 5 pairs with an official judgement are unchanged" in told
     saved = store.added_judgements()[["query_id", "doc_id", "relevance"]]
     assert saved.to_numpy().tolist() == [["q1", "d2", 0], ["q3", "d1", 1]]
 

@@ -151,11 +151,13 @@ def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgemen
 def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
     judge(store, 1, person="file", source=IMPORT)
     app = opened(judgements="added", numbers="Computed")
-    assert "No added judgement counts: choose under How to combine judgements." in captions(app)
+    assert "No added judgements count. Choose some under How to combine judgements." in captions(
+        app
+    )
     app = opened(judgements="added", sources=IMPORT, numbers="Computed")
     assert "1 added judgement (1 assessor), imported files included." in captions(app)
     app = opened("pages/holes.py", dataset="tiny", judgements="added")
-    assert "No added judgement counts" in captions(app)
+    assert "No added judgements count" in captions(app)
 
 
 def test_before_and_after_stands_open_once_a_file_is_imported(store):
@@ -208,7 +210,7 @@ def test_a_dataset_judged_here_only_says_how_much_of_its_top_lists_nobody_judged
     about = {"person": "ada", "source": PERSON, "task": "", "guideline_version": ""}
     bench.store.add_judgements(pd.DataFrame([row | about]))
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
-    said = "On bare no others are judged: up to 67% of a system's top 10 is unjudged (Hole@10)"
+    said = "bare has no other judgements: up to 67% of a system's top 10 is unjudged (Hole@10)"
     app = opened(f"pages/{page}.py", judgements="added", numbers="Computed")
     assert said in captions(app)
     assert "nothing else" not in captions(opened(f"pages/{page}.py", judgements="official"))

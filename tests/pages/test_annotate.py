@@ -60,7 +60,7 @@ def shown(app: AppTest) -> str:
 
 
 def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
-    assert "No tasks yet" in shown(opened("annotate"))
+    assert "There are no tasks yet" in shown(opened("annotate"))
     assert "computes some" not in shown(opened("annotate", "ada", view="new"))
 
 
@@ -86,7 +86,7 @@ def test_judging_without_texts_leads_to_what_adds_them(
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
     said = shown(opened("annotate", "ada", view="new", dataset="tiny"))
     assert "Blind: assessors never see systems, ranks or scores." in said
-    assert "so at least 60; with fewer it gives a standard error" in said
+    assert "so at least 60; fewer give only a standard error" in said
     assert "Judging needs texts" not in shown(opened("annotate"))
 
 
@@ -108,7 +108,7 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
     assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))
     assert task.grades == ((0, "Not relevant"), (1, "Partly relevant"), (2, "Highly relevant"))
-    assert "- **Partly relevant**: it helps in part." in task.guideline
+    assert "- **Partly relevant**: it partly helps." in task.guideline
 
 
 def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
@@ -175,7 +175,7 @@ def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(sto
 
 
 def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: Store) -> None:
-    for text, wanted in ((None, "- **Maybe**: it helps in part."), ("My own", "My own"), ("", "")):
+    for text, wanted in ((None, "- **Maybe**: it partly helps."), ("My own", "My own"), ("", "")):
         app = opened("annotate", "ada", view="new", dataset="tiny")
         areas = {field.label: field for field in app.text_area}
         areas["Grades, one per line"].set_value("0 No\n1 Maybe\n2 Yes")
@@ -189,7 +189,7 @@ def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: S
 def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: Store) -> None:
     task = made(store)
     app = opened("annotate", "ada", about=task.id)
-    assert "No judgements yet" in shown(app)
+    assert "There are no judgements yet" in shown(app)
     first, second = queue.exchange(store, task, ADA).held[:2]
     given = [answer(first.id, relevance=2), answer(second.id, "skip")]
     queue.exchange(store, task, ADA, given)
@@ -302,7 +302,7 @@ def test_only_those_who_are_named_may_judge(store: Store) -> None:
 
 
 def test_an_address_without_its_task_says_so(store: Store) -> None:
-    assert "No task here is called nothing" in shown(opened("annotate", task="nothing"))
+    assert "There is no task with the id nothing" in shown(opened("annotate", task="nothing"))
 
 
 def test_a_changed_guideline_is_kept_beside_the_old_one(store: Store) -> None:

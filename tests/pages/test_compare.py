@@ -158,7 +158,7 @@ def test_compare_from_an_address_through_its_pickers(
     wrong = opened(of_four, monkeypatch, "compare", dataset="own", a="dd")
     assert "No system on own here is called dd. Did you mean d?" in said(wrong)
     wrong = opened(of_four, monkeypatch, "compare", dataset="own", measure="nDCG@7")
-    assert "To score the stored runs by it: python -m compute rescore" in said(wrong)
+    assert "To score the stored runs by it, run python -m compute rescore" in said(wrong)
 
 
 @pytest.mark.long

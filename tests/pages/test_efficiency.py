@@ -103,8 +103,8 @@ def test_the_papers_table_says_the_same_of_a_system_as_the_table_above_it(bench:
 
 def test_the_switch_shows_the_slow_queries(bench: Bench) -> None:
     for slow, title in (
-        ("true", "95th percentile of a query's latency"),
-        ("false", "median latency"),
+        ("true", "95th percentile of query latency"),
+        ("false", "median query latency"),
     ):
         app = opened(bench.settings.home, dataset="one", slow=slow)
         layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
@@ -117,7 +117,7 @@ def test_without_costs_the_page_says_how_to_get_them_and_shows_the_papers(tmp_pa
     app = opened(tmp_path)
     assert len(app.dataframe[-1].value) == 21
     said = app.info[0].value.replace("\\", "")
-    assert "which needs the texts (python -m compute add-texts); imported runs have none" in said
+    assert "so imported runs have none" in said
 
 
 def test_runs_without_costs_are_known(bench: Bench) -> None:

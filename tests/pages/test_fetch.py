@@ -39,7 +39,7 @@ def test_the_tables_say_what_there_is_and_why_the_rest_cannot_be_had(store: Stor
     assert list(others.index[:4]) == ["bioasq", "signal1m", "trec-news", "robust04"]
     assert "NIST" in str(others.loc["robust04", "Why not"])
     assert "pydocs-numpy" not in [*possible.index, *others.index]
-    assert "into the folder datasets of the server's home folder." in words_of(app)
+    assert "into datasets in the server's home folder," in words_of(app)
     assert str(store.settings.home) not in words_of(app)
 
 

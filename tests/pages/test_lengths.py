@@ -96,7 +96,8 @@ def test_picked_systems_alone_are_shown() -> None:
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
     assert (
-        "Not counted yet: 1 of 4 runs; python -m compute lengths compute tiny counts them." in said
+        "Not measured yet: 1 of 4 runs; python -m compute lengths compute tiny measures them."
+        in said
     )
     assert "Only systems with a run on tiny." in said
     assert "Left out: 1 retrieved document that the corpus lacks." in said

@@ -118,7 +118,7 @@ def test_any_printed_systems_against_any_baseline(fresh: Path) -> None:
 def test_wrong_names_in_the_address_are_said(home: Path) -> None:
     app = opened(view="Domain shit", unit="trigrams", floor="x", order="y", pair="one,six")
     assert "Did you mean Domain shift?" in said(app)
-    for what in ("kind of words", "bound of frequency", "order", "pair of corpora"):
+    for what in ("kind of words", "frequency bound", "order", "pair of corpora"):
         assert f"No {what} here is called" in said(app)
     shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
     for what in ("printed table", "counted corpus", "system of these scores", "table of scor"):
@@ -176,7 +176,7 @@ def test_every_view_of_every_unit_draws(home: Path, view: str, unit: str) -> Non
     assert app.selectbox(key="unit").value == unit
     assert figures(app)
     if view == "Domain shift" and unit == "word pieces":
-        assert "The paper has no word pieces: unigrams are shown." in said(app)
+        assert "The paper has no word pieces, so unigrams are shown." in said(app)
 
 
 def test_the_graph_says_how_faithful_its_distances_are(home: Path) -> None:
@@ -200,7 +200,7 @@ def test_what_training_sets_hold_stands_beside_the_domain_shift(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shift = {"view": "Domain shift", "open": "Train–test leakage"}
-    assert "No training set was compared" in said(opened(**shift))
+    assert "No training set is compared" in said(opened(**shift))
     settings = Settings(home=shutil.copytree(home, tmp_path / "home"), threads=1)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
     bench = Bench(Store(settings), settings)
@@ -237,7 +237,7 @@ def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
     none = DataFrame({"dataset": []})
     assert overlap_page.too_few(none, "bigrams") == (
         "No corpus has its bigrams counted; two are needed for a comparison."
-        " python -m compute overlap compute DATASET… counts them."
+        " Count them with python -m compute overlap compute DATASET…."
     )
     one = DataFrame({"dataset": ["one", "one"]})
     assert overlap_page.too_few(one, "bigrams").startswith("Only one corpus has its bigrams")

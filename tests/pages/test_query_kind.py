@@ -75,7 +75,7 @@ def test_the_leaderboard_has_the_datasets_with_such_queries_alone(home: Path) ->
 
 def test_what_is_in_print_is_of_all_queries() -> None:
     app = opened(queries=OF, numbers="Published")
-    assert "Published scores are over all queries" in words_of(app)
+    assert "Published scores cover all queries" in words_of(app)
     assert "Only queries" not in words_of(app)
 
 
@@ -91,7 +91,7 @@ def test_an_unknown_kind_is_said_and_another_dataset_has_its_own() -> None:
     app = opened("pages/compare.py", dataset="tiny", queries="topic:sea")
     assert "No query group here is called topic:sea." in words_of(app)
     app = opened("pages/compare.py", dataset="tiny", queries="answered:all", slice="answered")
-    assert "Groups made from the scores are only descriptive" in words_of(app)
+    assert "Groups derived from the scores are only descriptive" in words_of(app)
     assert "cannot be tested; Dataset shows them" in words_of(app)
     app = opened("pages/compare.py", dataset="tiny", queries="reason:other")
     assert "made by people who saw the results are only descriptive" in words_of(app)

@@ -66,4 +66,4 @@ def test_versions_are_shown_on_the_command_line(
     assert main(["versions", "--system", "other"]) == 2
     assert "no version is kept" in capsys.readouterr().err
     assert main(["versions", "--system", "mine@1"]) == 2
-    assert "mine@1 is a version: name its system, --system mine" in capsys.readouterr().err
+    assert "mine@1 is a version: give its system, --system mine" in capsys.readouterr().err

@@ -202,7 +202,7 @@ def test_a_fault_loses_nothing_and_halves_nothing(
             _older(foreign)
         if deed == "migrate" and name == "flipped bit":
             # An older home has no checksums: what was damaged before it is first read whole, beside
-            # the first page or by `check --store`, is taken as found.
+            # the first page or by `check --store`, is not verified.
             assert trial.run(deed)[0] == 0
             assert main(["check", "--store"]) == 0
         parts = set(home.glob("parts/*/*.parquet"))

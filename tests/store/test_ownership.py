@@ -297,7 +297,7 @@ def test_a_lost_state_is_given_up_by_a_command_and_its_parts_go_to_the_trash(
     before = everything(home)
     assert main(["admin", "adopt"]) == 0
     said = capsys.readouterr().out
-    assert "0 parts that it lists stay, 3 others to the trash; --yes does it" in said
+    assert "0 parts that it lists stay, 3 others to the trash; add --yes to do it" in said
     assert everything(home) == before
     assert main(["admin", "adopt", "--yes"]) == 0
     assert (files(home), Store(Settings(home=home)).parts("hits", "d")) == (set(), [])

@@ -153,8 +153,8 @@ def test_a_run_of_other_runs_comes_after_them(bench: Bench) -> None:
     assert [run["system"] for run in found["runs"]] == ["b", "a", "rrf(a,b)"]
     assert found["runs"][-1]["fingerprints"] == {"hits": "f", "hits:a": "a", "hits:b": "b"}
     assert view_provenance.as_shell(found).splitlines() == [
-        "# no command is known for b on tiny",
-        "# no command is known for a on tiny",
+        "# there is no command for b on tiny",
+        "# there is no command for a on tiny",
         "python -m compute run 'rrf(a,b)' tiny",
     ]
 

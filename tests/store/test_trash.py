@@ -118,7 +118,7 @@ def test_a_command_says_what_is_in_the_trash_and_empties_it(
     thrown_away(tmp_path, DAY, DAY + timedelta(days=1))
     assert main(["admin", "trash"]) == 0
     told = f"2 files (200 bytes) in {tmp_path / 'trash'}: "
-    assert capsys.readouterr().out == f"{told}--empty deletes them for good\n"
+    assert capsys.readouterr().out == f"{told}--empty deletes them permanently\n"
     assert main(["admin", "trash", "--empty"]) == 0
     assert capsys.readouterr().out == f"{told}deleted\n"
     assert list((tmp_path / "trash").glob("*")) == []

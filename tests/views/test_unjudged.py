@@ -14,7 +14,7 @@ from compute.views.page.store_ask import StoreAsk, opened
 from tests.support.storage import judgement
 from tests.support.unjudged import unjudged
 
-LACKING = "No judgements yet on bare, so nothing is scored"
+LACKING = "bare has no judgements yet, so nothing is scored"
 SCORED: list[tuple[str, dict[str, Any]]] = [
     ("leaderboard", {"numbers": "Computed"}),
     ("holes", {"dataset": "bare"}),
@@ -77,7 +77,7 @@ def test_a_query_that_nobody_judged_has_no_score_to_take_apart(ask: StoreAsk) ->
     shown = parts(PAGES["query"], ask, dataset="bare", query="q1")
     assert "gains" not in {one.key for one in shown if isinstance(one, Figure)}
     notes = " ".join(one.shown for one in shown if isinstance(one, Note))
-    assert "No document is judged for this query, so it has no score." in notes
+    assert "This query has no judged documents and therefore no score." in notes
 
 
 def test_added_judgements_count_by_default(store: Store) -> None:
@@ -95,4 +95,4 @@ def test_added_judgements_count_by_default(store: Store) -> None:
     with asked(store, "holes", {"dataset": ["bare"]}) as view:
         shown = parts(PAGES["holes"], view.ask, dataset="bare")
     notes = " ".join(one.shown for one in shown if isinstance(one, Note))
-    assert "so no score before the added ones" in notes
+    assert "there is no score before the added ones" in notes

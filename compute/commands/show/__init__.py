@@ -1,1 +1,1 @@
-"""The commands that print results."""
+"""Commands that print results."""

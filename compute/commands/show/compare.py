@@ -1,4 +1,4 @@
-"""The command that compares two systems on one dataset: compare."""
+"""The compare command, which compares two systems on a dataset."""
 
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from compute.store.own_datasets import own_datasets
 from compute.views.compare import differences, judging, select, tables
 from compute.views.shared import catalogue
 
-Compared = Annotated[str, Parameter(help="a stored system, or a version of one")]
+Compared = Annotated[str, Parameter(help="a stored system, or one of its versions")]
 
 
 def compare(
@@ -32,7 +32,7 @@ def compare(
 ) -> int:
     """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost.
 
-    If a sampled task of the two is the only source of judgements: its verdict and its state.
+    If a sampled task of the two is the only source of judgements, print its verdict.
     """
     bench, two = open_whole(), {"a": a, "b": b}
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -52,7 +52,7 @@ def compare(
         if not verdict.n:
             refuse_unjudged(cursor, row.name)
     if not verdict.n:
-        raise Missing(lacking[0] if lacking else f"no query has {measure} for both systems")
+        raise Missing(lacking[0] if lacking else f"no query has a {measure} for both systems")
     means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}
     shown = {name: of for name, of in tested.items() if tested["families"] or name not in BY_FAMILY}
     found = {"dataset": row.name, "measure": measure, **two, **means, **shown}
@@ -61,7 +61,7 @@ def compare(
 
 
 def _show(found: dict[Any, Any], answer: str, json: bool) -> int:
-    """Print a row and its sentence."""
+    """Print a comparison as a row and a sentence."""
     row = found | ({"verdict": answer} if json else {})
     printable.show(DataFrame([row]), json)
     printable.say(*([] if json else [answer]))

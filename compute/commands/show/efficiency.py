@@ -1,4 +1,4 @@
-"""The command that prints costs of runs, or the papers' figures: efficiency."""
+"""The efficiency command, which prints measured or published costs of runs."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ def efficiency(
     published: options.Published = False,
     json: options.Json = False,
 ) -> int:
-    """Print the costs of runs: index, throughput, latency, memory, hardware.
+    """Print costs of runs: index size, throughput, latency, memory and hardware.
 
     Args:
         measure: only this cost, such as index_bytes
@@ -36,7 +36,7 @@ def efficiency(
     rows = efficiency_select.costs(database.open_version(bench.store).cursor())
     if measure and measure not in MEASURED:
         hint = near(measure, MEASURED)
-        raise WrongInput(f"no cost {measure!r}: {hint}There are {', '.join(MEASURED)}")
+        raise WrongInput(f"no cost {measure!r}: {hint}choose one of {', '.join(MEASURED)}")
     found = _chosen(rows, chosen)
     found["hardware"] = pareto.hardware(found)
     columns = [measure] if measure else list(MEASURED)
@@ -46,12 +46,12 @@ def efficiency(
 
 
 def _chosen(rows: DataFrame, chosen: Mapping[str, str]) -> DataFrame:
-    """Rows of the chosen dataset and system. Raises Missing if there is none."""
+    """Rows of the chosen dataset and system. Raises Missing if none match."""
     for column, name in chosen.items():
         there = list(dict.fromkeys(rows[column]))
         if name and name not in there:
             raise Missing(
-                f"no costs of {column} {name!r}: {near(name, there)}python -m compute run"
+                f"no costs of {column} {name!r} : {near(name, there)}python -m compute run"
                 f" {chosen['system'] or 'SYSTEM'} {chosen['dataset'] or 'DATASET'} --again"
                 " measures them"
             )

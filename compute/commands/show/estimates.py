@@ -1,4 +1,4 @@
-"""The command that prints scores estimated from a sampled task's judgements: estimates."""
+"""The estimates command, which prints scores estimated from a sampled task."""
 
 from json import dumps, loads
 from typing import Annotated
@@ -34,15 +34,15 @@ def estimates(
 ) -> int:
     """Print the scores of systems, or differences of pairs, estimated from a sampled task.
 
-    Of an audit, how many labels are graded differently, and whether the order survives. Added
-    judgements always count.
+    For an audit, print how many labels the assessors graded differently and whether the ranking
+    survives. Added judgements always count.
 
     Args:
         task: id of the sampled task or the audit
-        measure: default: the task's measure
-        pairs: print the difference of each pair of systems
-        machine: also estimate from this LLM's grades, and with them as predictor
-        half_width: number of judgements needed for this half-width
+        measure: measure to estimate (default: the task's)
+        pairs: print the difference between each pair of systems
+        machine: also estimate from this LLM's grades, alone and as a predictor
+        half_width: print the number of judgements needed for this CI half-width
     """
     if not task:
         raise WrongInput("estimates needs a sampled task: give its id with --task")
@@ -72,7 +72,7 @@ def estimates(
 
 
 def _audit(found: audits.Outcome, json: bool) -> int:
-    """Print the rates of an audit, the ranks of systems, and the chances of a flip."""
+    """Print an audit's error rates, the ranks of systems, and the probabilities of rank swaps."""
     frames = {"rates": found.rates, "systems": found.systems, "pairs": found.pairs}
     if json:
         told = {name: loads(frame.to_json(orient="records")) for name, frame in frames.items()}
@@ -89,7 +89,7 @@ def _audit(found: audits.Outcome, json: bool) -> int:
 def _three_ways(
     bench: Bench, sample: Sample, found: Estimated, name: str, *, pairs: bool
 ) -> DataFrame:
-    """Estimates by people, by an LLM and by both; or pairs significant only by the LLM."""
+    """Estimates by people, by an LLM and by both; or the pairs significant only by the LLM."""
     cursor = database.open_version(bench.store).cursor()
     grades = judgement_sets.labels(cursor, sample.task.dataset, sets.of_machine(name))
     both = sample.estimated(grades)

@@ -1,4 +1,4 @@
-"""The command that prints the unjudged share and the possible score range of runs: holes."""
+"""The holes command, which prints unjudged shares and possible score ranges of runs."""
 
 from collections.abc import Mapping
 
@@ -32,9 +32,9 @@ def holes(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print the unjudged share of each run, and the possible range of its score."""
+    """Print each run's unjudged share and the possible range of its score."""
     if published and judged.judgements != options.OFFICIAL:
-        raise WrongInput("--judgements is for computed shares: leave it out, or --published")
+        raise WrongInput("--judgements and --published exclude each other: leave one out")
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     of_score = chosen | {"measure": measure or "Hole@10"}
     if published:
@@ -71,6 +71,6 @@ def _check_depth(runs: DataFrame, measure: str) -> None:
     for dataset, system, depth in runs.sort_values("depth").itertuples(index=False):
         if deep > depth:
             raise WrongInput(
-                f"{measure} needs deeper lists than {printable.printable(system)} has on"
-                f" {dataset} ({depth:,} ranks): choose a smaller k"
+                f"{measure} is deeper than the list of {printable.printable(system)} on {dataset}"
+                f" ({depth:,} ranks): choose a smaller k"
             )

@@ -1,4 +1,4 @@
-"""The command that prints the detectable difference of two systems: power."""
+"""The power command, which prints the minimum detectable difference of two systems."""
 
 import contextlib
 from collections.abc import Iterator
@@ -31,10 +31,10 @@ def power(
 ) -> int:
     """Print the minimum detectable difference of each pair of systems (80% power).
 
-    All pairs of a dataset's systems are corrected together.
+    The tests are corrected for all pairs of systems on a dataset.
 
     Args:
-        against: only pairs that also include this system
+        against: only pairs with this system
         difference: also print the number of queries needed to detect this difference, such as .02
     """
     bench, named = open_whole(), {system, against} - {""}
@@ -50,14 +50,14 @@ def power(
     rows = pd.concat(frames, ignore_index=True) if frames else DataFrame()
     if rows.empty:
         known = ", ".join(sorted(set(runs["system"]))[:20])
-        raise Missing(f"no two of these systems have {measure} on one dataset; there are {known}")
+        raise Missing(f"no two of these systems have {measure} on one dataset; stored: {known}")
     return printable.show(_with_queries(rows, difference) if difference else rows, json)
 
 
 def _of_one(
     cursor: DuckDBPyConnection, dataset: str, systems: list[str], measure: str
 ) -> Iterator[DataFrame]:
-    # With fewer than two shared queries there is no test, and so no power.
+    # A test, and therefore its power, needs two shared queries.
     with contextlib.suppress(WrongInput):
         found = standings.among_all(cursor, measure, [dataset], sorted(systems))
         found.insert(0, "dataset", dataset)
@@ -66,7 +66,7 @@ def _of_one(
 
 
 def _with_queries(rows: DataFrame, difference: float) -> DataFrame:
-    """Queries needed to detect a named difference: at the corrected level, and for one pair."""
+    """Queries needed to detect a given difference, corrected for all pairs and for this pair."""
     asked = difference, rows["deviation"]
     known = rows["detectable"].notna()
     together = finding.queries_needed(*asked, rows["level"].where(known, LEVEL))

@@ -1,4 +1,4 @@
-"""The command that prints means of systems: scores."""
+"""The scores command, which prints mean scores of systems."""
 
 from compute.base import printable
 from compute.base.errors import WrongInput
@@ -23,5 +23,5 @@ def scores(
         frame = values(open_whole(), judged, chosen, returned_only=returned_only)
         return printable.show(frame, json)
     if judged.judgements != options.OFFICIAL:
-        raise WrongInput("--judgements is for computed scores: leave it out, or --published")
+        raise WrongInput("--judgements and --published exclude each other: leave one out")
     return printable.show(in_print(open_whole(), chosen), json)

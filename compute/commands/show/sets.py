@@ -1,4 +1,4 @@
-"""The command that prints judgement sets, or two of them side by side: sets."""
+"""The sets command, which prints judgement sets or compares two."""
 
 import math
 from collections.abc import Sequence
@@ -37,12 +37,12 @@ def sets(
 
     Args:
         compare: two sets to compare
-        measure: measure of the compared leaderboards
-        flips: with --compare, the pairs of systems whose order flips
-        grades: with --compare, the grades of both sets for each pair
+        measure: measure by which systems are ranked
+        flips: with --compare, print the pairs of systems whose order flips
+        grades: with --compare, print both sets' grades for each document
     """
     if compare and not dataset:
-        raise WrongInput("two sets are compared on one dataset: add --dataset")
+        raise WrongInput("--compare needs a dataset: add --dataset")
     if (flips or grades) and not compare:
         raise WrongInput("--flips and --grades need two sets: name them with --compare")
     bench, choice = open_whole(), counted.choice()
@@ -64,7 +64,7 @@ def sets(
 
 
 def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
-    """Score the runs that lack the measure, and name those that are not kept deep enough."""
+    """Score the runs that lack the measure, and report those that are not stored deep enough."""
     printable.warn(*scored_by(bench, measure, row.name))
 
 
@@ -82,7 +82,7 @@ def _beside(
     boards = [judgement_sets.values(cursor, name, of, measure, choice) for of in (left, right)]
     if boards[0].empty or boards[1].empty:
         raise WrongInput(
-            f"no run on {name} has {measure} by both sets: there is nothing to compare"
+            f"no run on {name} has {measure} by both sets, so there is nothing to compare"
         )
     both = grades.dropna()
     if both.empty:

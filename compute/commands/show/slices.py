@@ -1,4 +1,4 @@
-"""The command that prints scores by query group: slices."""
+"""The slices command, which prints scores by query group."""
 
 from typing import Annotated
 
@@ -24,13 +24,13 @@ def slices(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print the mean of each system on each query group of a dataset, with its 95% CI.
+    """Print each system's mean on each query group of a dataset, with its 95% CI.
 
     Args:
         slice: words, relevant, language, a label …
     """
     if not dataset:
-        raise WrongInput("--slice takes one dataset: name it with --dataset")
+        raise WrongInput("--slice needs a dataset: name it with --dataset")
     bench = open_whole()
     row = dataset_of(dataset, own_datasets(bench.store))
     lacking = scored_by(bench, measure, row.name, system)
@@ -42,6 +42,6 @@ def slices(
         name_the_wrong(found, {"system": system})
         found = found[found["system"] == system]
     if found.empty:
-        raise Missing(lacking[0] if lacking else f"no system has {measure} on {row.name} yet")
+        raise Missing(lacking[0] if lacking else (f"no system has {measure} on {row.name}"))
     columns = ["dataset", "system", "measure", "slice", "n_queries", "value", "low", "high"]
     return printable.show(found[columns], json)

@@ -1,4 +1,4 @@
-"""Helpers of commands that print results: stored scores, and warnings about omissions."""
+"""Helpers for commands that print results: read stored scores and warn about omissions."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping
@@ -35,10 +35,8 @@ def cursor_of(
     *,
     told: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """The stored results by official, official and added, or only one set's judgements.
-
-    Stored results of the dataset that are left out are reported on stderr, unless already `told`.
-    """
+    """The stored results, scored by official judgements, by official and added judgements, or by
+    one set. Omitted results of the dataset are reported on stderr unless already `told`."""
     opened = database.open_version(bench.store, picked=picked)
     if not told:
         tell_stale(bench, dataset, picked)
@@ -67,7 +65,7 @@ def values(
     *,
     returned_only: bool = False,
 ) -> DataFrame:
-    """A row for each score of the chosen dataset, system and measure, or of all.
+    """A row for each score; dataset, system and measure restrict the rows.
 
     Raises Missing, naming the choice that has no scores.
     """
@@ -86,7 +84,7 @@ def values(
 
 
 def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
-    """A row for each score in the papers. Raises Missing, naming the choice that has no scores."""
+    """A row for each published score. Raises Missing, naming the choice that has no scores."""
     wanted: dict[str, Any] = {column: name or None for column, name in chosen.items()}
     with cursor_of(bench, groups.Judged(), chosen["dataset"]) as cursor:
         frame = data_select.scores_shown(cursor, **wanted, published=True)
@@ -97,14 +95,14 @@ def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
 
 
 def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
-    """Raise Missing if the dataset, or without a name any dataset, has runs and no judgement."""
+    """Raise Missing if the dataset (or, without a name, any dataset) has runs but no judgements."""
     found = catalogue.unjudged(cursor)["dataset"].tolist()
     if found and dataset in ("", *found):
         raise Missing(next_steps.without_judgements(dataset or found[0]))
 
 
 def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None:
-    """Report on stderr stored results that are not shown, of one dataset or of all."""
+    """Report on stderr the stored results of one dataset, or of all, that are not shown."""
     parts = bench.store.parts(picked=picked)
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
     _, stale = freshness.split(parts)
@@ -120,21 +118,21 @@ def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None
                     remedy = f"python -m compute remove {part.dataset} --system"
                     remedy += f" {shlex.quote(part.system)} removes it"
             printable.warn(
-                f"{part.system} on {part.dataset} is stale and left out, because its"
-                f" inputs have changed: {remedy}"
+                f"{part.system} on {part.dataset} is out of date because its inputs have"
+                f" changed, so it is left out: {remedy}"
             )
 
 
 _UNSCORED = (
-    "a run kept to fewer ranks lacks it, and one that was scored before it was a measure, until"
-    " python -m compute rescore. "
+    "a run stored to fewer ranks lacks it, as does a run scored before the measure was added;"
+    " python -m compute rescore then adds it. "
 )
 
 
 def name_the_wrong(
     stored: DataFrame, chosen: Mapping[str, str], *, published: bool = False
 ) -> None:
-    """Raise Missing or WrongInput for the first choice without any stored result."""
+    """Raise Missing or WrongInput for the first choice without stored results."""
     for column, name in chosen.items():
         known = list(stored[column].unique())
         if not name or name in known:
@@ -144,4 +142,4 @@ def name_the_wrong(
         listed = ", ".join(known[:20]) + (", …" if len(known) > 20 else "")
         unscored = column == "measure" and not published
         hint = _UNSCORED if unscored else near(name, known)
-        raise Missing(f"no scores of {column} {name!r}: {hint}There are {listed or 'none'}")
+        raise Missing(f"no scores of {column} {name!r}: {hint}stored: {listed or 'none'}")

@@ -1,4 +1,4 @@
-"""The command that prints superseded runs, and the change by each newer one: versions."""
+"""The versions command, which prints superseded runs and what changed in each newer run."""
 
 import pandas as pd
 
@@ -14,12 +14,12 @@ from compute.views.dataset import versions as figures
 
 
 def _nothing(store: Store, dataset: str, system: str) -> str:
-    """Reason why no version is printed, and the next step."""
+    """Reason why no version is printed, with the next step."""
     name, _, label = system.rpartition("@")
     if label and name and run_versions.stored(store, dataset or None, name):
-        return f"{system} is a version: name its system, --system {name}"
+        return f"{system} is a version: give its system, --system {name}"
     of = (f" of {system}" if system else "") + (f" on {dataset}" if dataset else "")
-    return f"no version is kept{of}: --as-version of import-run and run keeps one"
+    return f"no version is kept{of}: import-run and run keep one with --as-version"
 
 
 def versions(
@@ -30,7 +30,7 @@ def versions(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print each version of each system, the oldest first, and its change."""
+    """Print each version of each system, oldest first, and its change in score."""
     bench = open_whole()
     kept = run_versions.stored(bench.store, dataset or None, system or None)
     if not kept:

@@ -1,4 +1,4 @@
-"""Similarity of corpora: words counted out of core, and weighted Jaccard.
+"""Similarity of corpora: words counted out of core, compared by weighted Jaccard.
 
 `tokens` defines words, `counting` counts a corpus into parts, `partitions` keeps all terms by
 hash on disk, `jaccard` has the definition, `comparing` applies it to the counts;

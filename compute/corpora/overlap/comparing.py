@@ -22,9 +22,9 @@ from compute.store.parts import KINDS as SCHEMAS
 from compute.store.store import Part, Store
 
 MEMORY = "400MB"
-"""Memory limit of DuckDB; a partition and a batch come in addition."""
+"""Memory limit of DuckDB, in addition to a partition and a batch."""
 TOGETHER = 500_000
-"""Approximate number of terms in a partition."""
+"""Approximate number of terms per partition."""
 COLUMNS = SCHEMAS["overlap"].names
 
 _HASHED = """
@@ -33,7 +33,7 @@ select hash(term), count / $tokens from read_parquet($file) where n = $n
 
 
 def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) -> bool:
-    """Compare corpora with all counted ones, and publish; returns whether anything was new. Pairs
+    """Compare corpora with all counted corpora and publish; returns whether anything was new. Pairs
     with a stored, valid similarity are skipped, unless `again`."""
     start = time.perf_counter()
     parts, _ = freshness.split(bench.store.parts())
@@ -65,19 +65,19 @@ def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) ->
 
 
 def content_name(rows: DataFrame) -> str:
-    """The fingerprint of similarities, which follows from the compared counts."""
+    """Fingerprint of similarities, determined by the compared counts."""
     columns = ["unit", "floor", "fingerprint", "other_fingerprint"]
     counts = sorted(rows[columns].itertuples(index=False, name=None))
     return fingerprint("overlap", [], counts=counts)
 
 
 def counts_of(parts: Iterable[Part], collection: str) -> list[Part]:
-    """The counts of a corpus, of every kind."""
+    """Counts of a corpus, of every kind."""
     return [part for part in parts if part.kind in KINDS and part.dataset == collection]
 
 
 def similarities_stored(parts: Sequence[Part]) -> DataFrame:
-    """The columns of `overlap`, every pair in both directions, that are valid for these parts."""
+    """Columns of `overlap`, every pair in both directions, that are valid for these parts."""
     live = {(part.kind, part.dataset): part.fingerprint for part in parts if part.kind in KINDS}
     frames = [pq.read_table(part.path).to_pandas() for part in parts if part.kind == "overlap"]
     if not frames:
@@ -113,7 +113,7 @@ def both_ways(rows: DataFrame) -> DataFrame:
 
 
 def up_to_date(store: Store, collections: Sequence[str]) -> list[str]:
-    """The corpora that are counted, and compared with all others that are."""
+    """Corpora that are counted, and compared with all other counted corpora."""
     parts, _ = freshness.split(store.parts())
     known = similarities_stored(parts)
     unknown = {
@@ -131,7 +131,7 @@ def _compared(
     collections: Sequence[str],
     known: DataFrame,
 ) -> DataFrame:
-    """The unknown similarities by one unit, in both directions."""
+    """Unknown similarities by one unit, in both directions."""
     whole = _whole(parts, unit)
     of = _to_compare(unit, whole, collections, known)
     if not of:
@@ -146,7 +146,7 @@ def _compared(
 def _to_compare(
     unit: Unit, whole: Mapping[str, Part], collections: Sequence[str], known: DataFrame
 ) -> list[str]:
-    """Corpora that lack the similarity to another counted one."""
+    """Corpora whose similarity to another counted corpus is unknown."""
     of_unit = known[known["unit"] == unit.name]
     pairs = set(zip(of_unit["dataset"], of_unit["other"], strict=True))
     return [
@@ -157,7 +157,7 @@ def _to_compare(
 
 
 def _whole(parts: Iterable[Part], unit: Unit) -> dict[str, Part]:
-    """The complete counts of a unit, by corpus."""
+    """Complete counts of a unit, by corpus."""
     return {part.dataset: part for part in parts if part.kind == unit.kind and _is_whole(part)}
 
 
@@ -173,7 +173,8 @@ def between(
     together: int = TOGETHER,
 ) -> DataFrame:
     """dataset, other, floor, similarity: each pair of counted corpora with one of `of`, once. Every
-    file is read once, whatever the number of pairs, with `together` terms in memory at a time."""
+    file is read once, regardless of the number of pairs, with `together` terms in memory at a
+    time."""
     about = {name: part.provenance["units"][unit.name] for name, part in counts.items()}
     bits = min((sum(one["terms"] for one in about.values()) // together).bit_length(), BITS)
     names = list(dict.fromkeys([*of, *counts]))

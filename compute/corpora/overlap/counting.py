@@ -1,6 +1,6 @@
-"""Counting words: a corpus of any size into parts, in little memory. DuckDB reads the documents,
-and groups and sorts on disk if necessary; the resulting counts are written straight into the part.
-A large corpus is counted slice by slice, here or by several workers; the counts of a slice are
+"""Word counts of a corpus of any size, stored as parts, in little memory. DuckDB reads the
+documents, and groups and sorts on disk if necessary; the counts are written straight into the part.
+A large corpus is counted slice by slice, here or by several workers. The counts of a slice are
 sorted by hash, so that they can be merged piece by piece."""
 
 import threading
@@ -41,13 +41,13 @@ from compute.store.loading import Bench, Loaded, Progress, quiet
 from compute.store.store import Part, Store
 
 MEMORY = "600MB"
-"""Memory limit of DuckDB; more goes to its files. The process needs about 200 MB in addition."""
+"""Memory limit of DuckDB, which spills beyond it. The process needs about 200 MB in addition."""
 SLICE_WORDS = 25_000_000
-"""Words counted at a time: pairs of twice as many did not fit into MEMORY, on one thread."""
+"""Words counted at a time; pairs for twice as many did not fit into MEMORY, even on one thread."""
 MERGED = 1_000_000
 """Counts of slices merged at a time; with 30 million, ten times as many took 50% longer."""
 THREADS = 4
-"""Most threads: each uses some of MEMORY, and with more there would be too little for each."""
+"""Most threads, since they share MEMORY and more would get too little each."""
 BATCH = 100_000
 """Terms read at a time."""
 
@@ -81,8 +81,8 @@ from (
 group by term
 """
 _WORDS = {"unigrams": _UNIGRAMS, "bigrams": _BIGRAMS}
-# The tokeniser never looks across these spaces, so each piece of text between them is tokenised
-# once, however often it occurs.
+# The tokeniser never looks across these spaces, so each distinct piece of text between them is
+# tokenised once.
 _CHUNKS = """
 select term, count(*) as count
 from (
@@ -106,23 +106,23 @@ _SORTED = "select n, term, count from counted order by n, count desc, term"
 
 @dataclass(frozen=True)
 class Pieces:
-    """The counts of all documents of a corpus, a slice per file, as made by `Counting`."""
+    """Counts of all documents of a corpus, one file per slice, as made by `Counting`."""
 
     folder: Path
     number: int
-    """Number of processes that made them, one after another or in parallel."""
+    """Number of processes that made them, in sequence or in parallel."""
     seconds: float
     """Total seconds, for all kinds."""
 
     @property
     def record(self) -> dict[str, Any]:
-        """Entries in their provenance."""
+        """Entries for their provenance."""
         return {"shards": self.number, "shard_seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
 class Counting:
-    """The counts of a corpus as work that several workers can divide by documents."""
+    """Word counting of a corpus as work that several workers can share by documents."""
 
     documents: Part
 
@@ -131,7 +131,7 @@ class Counting:
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the terms and of their sorting hash: only counts with equal ones can be
+        """Identity of the terms and their sorting hash: only counts for which both are equal can be
         merged."""
         tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
@@ -144,7 +144,7 @@ class Counting:
         settings: Settings,
         progress: Progress,
     ) -> None:
-        """The counts of every unit, for the documents from the first to before the last."""
+        """Counts of every unit, for the documents from the first to before the last."""
         size = span[1] - span[0]
 
         def told(number: int, done: int, total: int, unit: str) -> None:
@@ -159,7 +159,7 @@ class Counting:
 
 
 def names(documents: Part) -> dict[str, str]:
-    """Names of the counts of these documents, by kind; without reading anything."""
+    """Names of the counts of these documents by kind, without reading anything."""
     return {
         kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind, documents))
         for kind in KINDS
@@ -184,7 +184,7 @@ def tokens_of(store: Store, collection: str) -> dict[str, int]:
 def count(
     bench: Bench, loaded: Loaded, *, again: bool = False, pieces: Pieces | None = None
 ) -> bool:
-    """Count the uni- and bigrams and the word pieces of a corpus, and publish them.
+    """Count the unigrams, bigrams and word pieces of a corpus, and publish the counts.
 
     The counts of `pieces` are merged. Returns whether there was work to do. Raises WrongInput
     if there are no documents.
@@ -232,7 +232,7 @@ def counted(
     pieces: Path | None = None,
     every: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """A database with the counts of one kind of a file of documents: `counted`, n, term, count.
+    """A database with counts of one kind for a file of documents: `counted`, n, term, count.
 
     It covers all units of the kind, unless some are named. `pieces` has the counts of all documents
     by slice, if these exist; then no document is read. `every`: for every script.
@@ -254,7 +254,7 @@ def counted(
 def _database(now: Settings, every: bool) -> Iterator[DuckDBPyConnection]:
     with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
-        # Without the bar DuckDB reports no progress.
+        # Without the progress bar DuckDB reports no progress.
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
         connection.create_function(
@@ -275,7 +275,7 @@ def _written(texts: pa.ChunkedArray) -> pa.Array:
 def _slices(
     connection: DuckDBPyConnection, file: str, words: int, span: tuple[int, int] | None = None
 ) -> list[Slice]:
-    """The documents, or those of a span, in stretches of about this many words."""
+    """Documents, or the documents of a span, in stretches of about this many words."""
     ((rows, total),) = connection.execute(_SIZE, {"file": file}).fetchall()
     first, end = span or (0, max(rows, 1))
     step = max(rows * words // max(total, words), 1)
@@ -315,7 +315,7 @@ def _write_slices(
     folder: Path,
     watched: Watched,
 ) -> list[Path]:
-    """Count the terms of a unit, with one file per slice: hash, n, term, count."""
+    """Count the terms of a unit into one file per slice: hash, n, term, count."""
     files = []
     for number, part in enumerate(slices):
         with watched(number, len(slices)):
@@ -326,7 +326,7 @@ def _write_slices(
 
 
 def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
-    """Add the counts of slices, a range of hashes at a time."""
+    """Add the counts of slices, one range of hashes at a time."""
     rows = sum(pq.read_metadata(file).num_rows for file in files)
     step = max(HASHES * MERGED // max(rows, MERGED), 1)
     for first in range(0, HASHES, step):
@@ -335,7 +335,7 @@ def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
 
 
 def _terms(connection: DuckDBPyConnection, unit: str, part: Slice) -> DuckDBPyRelation:
-    """n, term, count of the documents of a slice."""
+    """n, term, count for the documents of a slice."""
     if unit in _WORDS:
         return connection.sql(_WORDS[unit], params=part)
     return connection.from_arrow(_pieces(connection, part)).filter("is_piece(term)")
@@ -378,7 +378,7 @@ def _watched(
 
 
 def _totals(connection: DuckDBPyConnection, kind: str) -> dict[str, Any]:
-    """Totals of each unit of a kind: number of distinct terms and of all terms."""
+    """Totals of each unit of a kind: number of distinct terms, and of all terms."""
     rows = connection.execute("select n, count(*), sum(count)::bigint from counted group by n")
     found = {n: (terms, tokens) for n, terms, tokens in rows.fetchall()}
     return {

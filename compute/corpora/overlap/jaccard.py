@@ -1,4 +1,4 @@
-"""Weighted Jaccard similarity of vocabularies: the definition, for many pairs at once."""
+"""Weighted Jaccard similarity of vocabularies: the definition, computed for many pairs at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 FLOORS = (0.0, 1e-6, 1e-5, 1e-4)
-"""Minimum relative frequencies: words at or below one in a corpus are dropped from it."""
+"""Minimum relative frequencies: words at or below one are dropped from a corpus."""
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Vocabulary:
     places: NDArray[np.integer]
     """Index of each word in a numbering shared by the compared vocabularies."""
     shares: NDArray[np.float64]
-    """Its count over that of all words of the corpus."""
+    """Its count divided by the count of all words of the corpus."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Vocabulary":
         """The vocabulary restricted to some words."""
         return Vocabulary(self.places[kept], self.shares[kept])
 
     def above(self, floor: float) -> "Vocabulary":
-        """The words with a higher frequency."""
+        """The words with a frequency above the floor."""
         return self.where(self.shares > floor) if floor else self
 
 
@@ -43,9 +43,9 @@ def similarities(
 
     J(S, T) = sum_k min(S_k, T_k) / sum_k max(S_k, T_k), with S_k the share of word k in corpus S
     (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words without
-    renormalising the rest. A pair without remaining words is absent.
+    renormalising the rest. Pairs without remaining words are absent.
 
-    Each partition has some of the words, of all corpora; a word that only one corpus has may be
+    Each partition has a subset of the words, for all corpora; words that only one corpus has may be
     left out. `totals` are the `sums` of all words of a corpus.
     """
     names = list(dict.fromkeys([*of, *totals]))
@@ -55,7 +55,7 @@ def similarities(
         for number, floor in enumerate(FLOORS):
             words = [one.above(floor) for one in words]
             least[number] += _least(words, len(of))
-    # The common part is in both totals, so the larger shares sum to the rest.
+    # The common part is in both totals, so the sum of the larger shares is the rest.
     rows = [
         (one, other, floor, common / most)
         for number, floor in enumerate(FLOORS)
@@ -67,7 +67,7 @@ def similarities(
 
 
 def _least(words: Sequence[Vocabulary], first: int) -> NDArray[np.float64]:
-    """The sums of the smaller shares, for each of the first corpora with every later one."""
+    """Sums of the smaller shares, for each of the first corpora with every later one."""
     found = np.zeros((first, len(words)))
     dense = np.zeros(max(int(one.places.max(initial=-1)) for one in words) + 1)
     for number, one in enumerate(words[:first]):

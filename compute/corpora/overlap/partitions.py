@@ -1,5 +1,5 @@
-"""The terms of many corpora, partitioned by hash on disk: one partition at a time fits into memory.
-DuckDB's 64-bit hash represents the term. Any two of 100 million different terms collide with
+"""Terms of many corpora, partitioned by hash on disk, so that each partition fits into memory.
+DuckDB's 64-bit hash represents a term. Any two of 100 million different terms collide with
 probability 3 in 10,000, which would change a similarity by the share of the rarer term."""
 
 import os
@@ -14,19 +14,19 @@ from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, sums
 BITS = 8
 """Most hash bits for the partition: sorting by one byte takes a single pass."""
 ASKED_BITS = 26
-"""Hash bits that decide whether a corpus may have a term: a table of 64 MB."""
+"""Hash bits by which a corpus's possible terms are looked up, in a table of 64 MB."""
 RECORD = np.dtype([("term", np.uint64), ("share", np.float64)])
 
 
 class Partitions:
-    """Filled corpus by corpus, then read partition by partition; stored in a file."""
+    """Partitions, filled corpus by corpus, then read one by one; stored in a file."""
 
     def __init__(self, file: BinaryIO, names: Iterable[str], bits: int) -> None:
         self._file = file
         self._bits = bits
         self._asked = np.zeros(1 << ASKED_BITS, dtype=bool)
         self._bounds: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
-        """For each piece of a corpus, the starts of its partitions and the end of the last one."""
+        """Starts of the partitions in each piece of a corpus, and the end of the last partition."""
         self.totals = {name: np.zeros(len(FLOORS)) for name in self._bounds}
         """Sums of a corpus's shares at each of FLOORS."""
 
@@ -34,7 +34,8 @@ class Partitions:
         return 1 << self._bits
 
     def add(self, name: str, terms: np.ndarray, shares: np.ndarray, *, asked: bool) -> None:
-        """Add terms of a corpus, requested corpora first; of others, only possible matches."""
+        """Add terms of a corpus, requested corpora first; of other corpora only possible
+        matches."""
         self.totals[name] += sums(shares)
         beginnings = terms >> (64 - ASKED_BITS)
         if asked:

@@ -1,4 +1,4 @@
-"""Tokenisers, by name and version, and the units of comparison."""
+"""Tokenisers, with names and versions, and the units of comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from compute.store.store import Part
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit by which corpora are compared, and the part with its counts."""
+    """A unit by which corpora are compared, and the part that holds its counts."""
 
     name: str
     kind: str
     n: int
-    """Number of neighbouring words in one term."""
+    """Number of neighbouring words in a term."""
 
 
 UNITS: Mapping[str, Unit] = MappingProxyType(
@@ -36,11 +36,11 @@ SHARE = 0.01
 """Least share of documents with words in other spellings."""
 WORD, MARKED_WORD = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*"
 UNKNOWN = "[UNK]"
-"""The word piece for everything outside the vocabulary."""
+"""Word piece for everything outside the vocabulary."""
 
 
 def of_every_script(documents: Part) -> bool:
-    """Return whether enough documents have combining marks, or scripts without spaces."""
+    """Return whether enough documents have combining marks or scripts without spaces."""
     return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
 
 
@@ -48,12 +48,12 @@ def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
     """Tokeniser of a kind of counts: recorded, and part of its identity.
 
     Words: title, a space and text; lower-cased character by character (Unicode's simple mapping: no
-    rule for a final sigma); then the longest runs of letters, numbers and underscores. Combining
-    marks are none of these, so a letter with a separate accent ends a word. A bigram is two
-    consecutive words of a document, whatever separates them, title and text included. With
-    `of_every_script`, words are in NFC and keep their marks, scripts without spaces are split by
-    ICU's dictionaries (`scripts.segmented`), and UNKNOWN is no piece. Word pieces: BERT's uncased
-    WordPiece over the same text, without special tokens, untruncated.
+    rule for a final sigma); then the longest runs of letters, numbers and underscores. A combining
+    mark is none of these, so a letter with a separate accent ends a word. A bigram is two
+    consecutive words of a document, regardless of what separates them, even across title and text.
+    With `of_every_script`, words are in NFC and keep their marks, scripts without spaces are split
+    by ICU's dictionaries (`scripts.segmented`), and UNKNOWN is not a piece. Word pieces: BERT's
+    uncased WordPiece over the same text, without special tokens, untruncated.
     """
     every = of_every_script(documents)
     if kind != "ngrams":

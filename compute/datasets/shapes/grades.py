@@ -1,4 +1,4 @@
-"""Grades that files hold as decimals, fractions or words, as whole numbers."""
+"""Grades that files contain as decimals, fractions or words, converted to whole numbers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ _WORDS = (
     "relevant|yes|true|good|fully relevant",
     "highly relevant|exact|excellent|perfect|perfectly relevant",
 )
-"""Grade words in ascending order; those in a file are numbered, and irrelevant is 0."""
+"""Grade words in ascending order; the words in a file are numbered, and irrelevant is 0."""
 _ORDER = {word: place for place, words in enumerate(_WORDS) for word in words.split("|")}
 _MOST = 2**31
 
@@ -33,7 +33,7 @@ def graded(
     *,
     nulls: bool = False,
 ) -> tuple[pa.Array, str]:
-    """Whole grades (int32) of a file's values, and a sentence about the conversion, if any.
+    """Whole grades (int32) of a file's values, and a sentence on the conversion, if any.
 
     With `nulls` those that are absent or blank are null. Raises WrongInput with the line.
     """
@@ -49,16 +49,16 @@ def graded(
 
     for text, value in values.items():
         if value is None and not (nulls and not _said(text)):
-            raise refuse(text, "not a whole number, fix the line")
+            raise refuse(text, "not a whole number; fix the line")
         if value is not None and not -_MOST <= value < _MOST:
-            raise refuse(text, "too large a number, fix the line")
+            raise refuse(text, "too large a number; fix the line")
     fractions = [t for t, value in values.items() if value is not None and value % 1]
     if fractions and not levels and not rounded:
         raise refuse(fractions[0], f"not a whole number ({FRACTIONS})")
     if levels and told == "" and any(values.values()):
         at = ", ".join(f"{level:g}" for level in levels)
         values = {t: None if v is None else float(reached(v, levels)) for t, v in values.items()}
-        told = f"grades are how many of {at} a number reaches"
+        told = f"a number's grade is the number of levels ({at}) that it reaches"
     elif fractions:
         values = {t: None if v is None else float(math.floor(v + 0.5)) for t, v in values.items()}
         told = f"{len(fractions):,} fractions were rounded to grades, halves up"
@@ -72,7 +72,7 @@ def graded(
 def reached(value: float, levels: Sequence[float]) -> int:
     """Number of levels that a value reaches. Raises WrongInput unless the levels ascend."""
     if not np.isfinite(levels).all() or (np.diff(levels) <= 0).any():
-        raise WrongInput("--levels: give numbers that ascend, such as 0.5,1.5,2.5")
+        raise WrongInput("--levels: give ascending numbers, such as 0.5,1.5,2.5")
     return int(np.searchsorted(np.array(levels), value, side="right"))
 
 
@@ -81,7 +81,7 @@ def _said(text: str | None) -> bool:
 
 
 def _number(text: str | None) -> float | None:
-    """None if it is no finite number."""
+    """The number, or None if it is not finite."""
     if text is None:
         return None
     if found := WHOLE.fullmatch(text.strip()):
@@ -94,7 +94,7 @@ def _number(text: str | None) -> float | None:
 
 
 def _words(texts: Sequence[str]) -> tuple[dict[str, float], str]:
-    """Grades of words, and how they are numbered; none where one is not known."""
+    """Grades of words, and how they are numbered; empty if a word is unknown."""
     order = {text: _ORDER.get(" ".join(text.lower().replace("_", " ").split())) for text in texts}
     if not order or None in order.values():
         return {}, ""

@@ -15,10 +15,10 @@ from compute.datasets.names import JUDGED, RUN, is_beir, may_be_text
 from compute.datasets.shapes import grades
 
 _SAMPLE = 20_000
-"""Rows that tell a ranking from judgements."""
+"""Number of rows that suffice to distinguish a ranking from judgements."""
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 RANK = pa.dictionary(pa.int32(), pa.binary())
-"""Bytes, since an import ranks by no rank and so refuses none."""
+"""Bytes, since an import ignores the rank and so refuses none."""
 _PAIR = ["query_id", "doc_id"]
 _BESIDE = ["line", "tag", "text"]
 _KINDS = {"query_id": _NAMES, "doc_id": pa.string(), "score": pa.float64(), "tag": _NAMES}
@@ -27,15 +27,15 @@ _LOOKS = {
     JUDGED: ("a ranking, not judgements", "import-run"),
 }
 Called = Mapping[str, str]
-ASK = "say --as run or --as judgements"
+ASK = "add --as run or --as judgements"
 
 
 @dataclass(frozen=True)
 class How:
-    """Options from the user for reading a file."""
+    """The user's options for reading a file."""
 
     role: str = ""
-    """`run` or `judgements`, if nothing in it shows its role, or shows the other."""
+    """`run` or `judgements`, if nothing in the file shows its role or something shows the other."""
     levels: Sequence[float] = ()
     """Thresholds of grade 1, then 2 and so on, for fractional grades."""
     rounded: bool = False
@@ -43,12 +43,12 @@ class How:
     part: str = ""
     """Name of one of several runs in the file."""
     fold: Path | bool = False
-    """True or a table to merge chunks into documents, each at its best rank."""
+    """True, or a table, to merge chunks into documents at their best rank."""
     after: str = ""
     """The system whose list this run reranks."""
 
     def words(self) -> list[str]:
-        """The same as options of a command."""
+        """The same, as options of a command."""
         words = ["--as", self.role] * bool(self.role) + ["--round"] * self.rounded
         words += ["--levels", ",".join(f"{level:g}" for level in self.levels)] * bool(self.levels)
         words += ["--part", self.part] * bool(self.part)
@@ -58,37 +58,37 @@ class How:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a file has them: query_id, doc_id and the other columns of `names.columns` that it
-    names; `number` where no name says what one is. `line` is the number of each."""
+    """Rows as in the file: query_id, doc_id and other columns named in `names.columns`; `number` if
+    no name says what the number is. `line`: line number of each row."""
 
     file: str
     table: pa.Table
     form: str
-    """The shape, in few words."""
+    """The shape in a few words."""
     unit: str = "line"
     called: Called = field(default_factory=dict)
     """Column names of the file."""
     ordered: bool = True
-    """True if the order of the rows is meaningful."""
+    """True if the order of the rows matters."""
     why: str = ""
-    """Reason why they are a run, if their numbers show it."""
+    """Reason why the rows are a run, if their numbers show it."""
 
     def __post_init__(self) -> None:
         table, lines = self.table, self.table["line"]
         for name in _PAIR:
             if (at := _lacking(table[name])) is not None:
-                raise WrongInput(f"{self.where(lines[at].as_py())}: no {name}, fix the line")
+                raise WrongInput(f"{self.where(lines[at].as_py())}: it has no {name}; fix the line")
 
     @classmethod
     def of_columns(cls, file: str, table: pa.Table, form: str, unit: str, called: Called) -> "Rows":
-        """Rows of named columns: BEIR's `score` is a number, which is mostly a grade."""
+        """Rows of named columns, in which BEIR's `score` is usually a grade."""
         if is_beir(called) and "score" in table.column_names:
             names = ["number" if name == "score" else name for name in table.column_names]
             table = table.rename_columns(names)
         return cls(file, table, form, unit, called)
 
     def where(self, line: int) -> str:
-        """The place of a row, for an error."""
+        """The place of a row, for an error message."""
         return f"{self.file}, {self.unit} {line}" if line else self.file
 
     @property
@@ -97,7 +97,7 @@ class Rows:
         return may_be_text(self.called.get("query_id", ""))
 
     def first(self, n: int = _SAMPLE, *columns: str) -> list[list[str]]:
-        """The rows that begin it, as words."""
+        """The first rows in words."""
         few = self.table.slice(0, n).select([*_PAIR, *(columns or self._numbers())])
         cells = [column.cast(pa.string()).to_pylist() for column in few.columns]
         return [["" if cell is None else cell for cell in row] for row in zip(*cells, strict=True)]
@@ -130,16 +130,16 @@ class Held:
     judged: Rows | None = None
     unclear: Rows | None = None
     why: str = ""
-    """Reason why the rows are a run, or may be one."""
+    """Reason why the rows are a run or may be one."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The texts of queries by id, where the file has both."""
+    """Texts of queries by id, if the file has both."""
     passages: Mapping[str, str] = field(default_factory=dict)
-    """The texts of documents by id, besides those in the rows."""
+    """Texts of documents by id, besides those in the rows."""
     remarks: Sequence[str] = ()
 
     @classmethod
     def of(cls, rows: Rows, how: How) -> "Held":
-        """Content of rows by their names and numbers, unless the user gives their role."""
+        """Content of rows by names and numbers, unless the user gives the role."""
         found, why = rows.roles()
         found = {how.role} if how.role and found != {RUN, JUDGED} else found
         if not found:
@@ -149,13 +149,13 @@ class Held:
 
     @property
     def kind(self) -> str:
-        """`run`, `qrels` or both; empty if nothing says which."""
+        """`run`, `qrels` or both; empty if nothing shows which."""
         names = {"run": self.run, "qrels": self.judged}
         return " and ".join(name for name, rows in names.items() if rows is not None)
 
     @property
     def documents(self) -> dict[str, str]:
-        """The texts of documents by id, as far as the file has them."""
+        """Texts of documents by id, if the file has them."""
         found = dict(self.passages)
         for rows in (self.run, self.judged):
             if rows is not None and "text" in rows.table.column_names:
@@ -173,7 +173,7 @@ class Held:
         assert self.unclear is not None
         rows = "; ".join(shown(" ".join(row)) for row in self.unclear.first(3))
         why = f" ({self.why})" if self.why else ""
-        return f"a run or judgements? It begins with {rows}, and nothing says which{why}"
+        return f"is it a run or judgements? The file begins with {rows}, which may be either{why}"
 
     def as_run(self) -> pa.Table:
         """query_id (a dictionary), doc_id, score; rank and tag if present; and line.
@@ -191,19 +191,19 @@ class Held:
             pair = f"query {shown(table['query_id'][at].as_py())}, document"
             pair += f" {shown(table['doc_id'][at].as_py())}"
             where = self.run.where(table["line"][at].as_py())
-            raise WrongInput(f"{where}: {pair}: the score is not a finite number, fix it")
+            raise WrongInput(f"{where}: {pair}: the score is not a finite number; fix it")
         if not table.num_rows:
-            raise WrongInput(f"{self.file}: no documents in it: give a file with some")
+            raise WrongInput(f"{self.file} contains no documents: give a file with documents")
         return table
 
     def as_judged(self, how: How, *, nulls: bool = False) -> tuple[pa.Table, str]:
-        """query_id, doc_id, relevance, line, and a sentence about converted grades.
+        """query_id, doc_id, relevance, line, and a sentence on converted grades.
 
         With `nulls` a grade may be absent. Raises WrongInput if the file is not judgements.
         """
         rows = self.judged
         if rows is None and self.unclear is not None and not self.why:
-            # The caller wants judgements, and numbers that may be grades do not contradict it.
+            # The caller wants judgements, and the numbers may be grades.
             rows = (
                 self.unclear if rankings.graded(self.unclear.first(_SAMPLE, "number"))[0] else None
             )
@@ -215,7 +215,7 @@ class Held:
         table = pa.table({one: rows.table[one].cast(pa.string()) for one in _PAIR})
         table = table.append_column("relevance", made).append_column("line", lines)
         if not table.num_rows:
-            raise WrongInput(f"{self.file}: no documents in it: give a file with some")
+            raise WrongInput(f"{self.file} contains no documents: give a file with documents")
         return table, said
 
     def _refused(self, role: str) -> str:
@@ -223,11 +223,11 @@ class Held:
             return f"{self.question()}: {ASK}"
         looks, command = _LOOKS[role]
         why = self.why or f"by the names in it, {self.form}"
-        return f"looks like {looks} ({why}): {command} imports it, or say --as {role}"
+        return f"looks like {looks} ({why}): {command} imports it, or add --as {role}"
 
 
 def _lacking(ids: pa.ChunkedArray) -> int | None:
-    """The place of the first that is absent or empty."""
+    """Place of the first row that is absent or empty."""
     texts = ids.unique() if pa.types.is_dictionary(ids.type) else ids
     if pa.types.is_integer(texts.type) and not texts.null_count:
         return None
@@ -238,7 +238,7 @@ def _lacking(ids: pa.ChunkedArray) -> int | None:
 
 
 def _scored(rows: Rows) -> pa.Table:
-    """The rows with a score, which a rank without one makes, and nothing that is not read."""
+    """Rows with a score (from the rank if there is none), and only the columns that are read."""
     table = rows.table
     if "score" not in table.column_names:
         name = next(n for n in ("rank", "number", "relevance") if n in table.column_names)

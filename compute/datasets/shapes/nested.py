@@ -1,5 +1,4 @@
-"""JSON: tables of documents at any depth, rows with lists, rows with names, or one record per
-line."""
+"""JSON of any form: tables of documents at any depth, rows with lists, named rows, or records."""
 
 import ast
 import csv
@@ -59,20 +58,20 @@ class _Found:
         )
 
     def ident(self, value: Any, line: int, what: str) -> str:
-        """An id as text; a whole number becomes its digits."""
+        """An id as text; a whole number is written as its digits."""
         if isinstance(value, str) and value:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        raise self.refuse(line, f"{what} is {shown(repr(value))}, write ids as strings")
+        raise self.refuse(line, f"{what} is {shown(repr(value))}; write ids as strings")
 
     def read(self, doc: str, text: str) -> None:
-        """Store the text of a document; the first text is kept."""
+        """Store the text of a document; only the first text is kept."""
         if self.passages.setdefault(doc, text) != text:
             self.differ[doc] = None
 
     def told(self) -> list[str]:
-        """Remarks on rows that are merged or left out, a sentence each."""
+        """Sentences on rows that are merged or left out."""
         again = [query for (*_, query), n in self.asked.items() if n > 1]
         kinds = (
             ("list", "without a document left out", [""] * self.empty),
@@ -86,9 +85,9 @@ class _Found:
         ]
 
     def take(self, value: Any, place: _Place, key: str = "", depth: int = 0) -> bool:
-        """Look for rows in the value of a key; returns whether there are any."""
+        """Look for rows in the value of a key; returns whether it has any."""
         if depth > 50:
-            raise self.refuse(place[2], "nested too deeply, is it the right file?")
+            raise self.refuse(place[2], "nested too deeply; is it the right file?")
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
             return self._array(value, place, depth)
         if not isinstance(value, dict):
@@ -122,7 +121,7 @@ class _Found:
         return found
 
     def _table(self, value: dict[str, Any], place: _Place) -> bool:
-        """Query by query documents with numbers, or lists of documents."""
+        """Read documents with numbers, or lists of documents, query by query."""
         role = place[0]
         if {plain(name) for name in value} & {*ROLES} or not any(value.values()):
             return False
@@ -168,7 +167,7 @@ class _Found:
     def _with_texts(
         self, value: dict[str, Any], lists: dict[str, str], line: int
     ) -> dict[str, Any]:
-        """A row whose lists of texts count as lists of documents if it has no others."""
+        """A row whose lists of texts count as lists of documents if it has no other lists."""
         texts = {name: names.TEXTS[plain(name)] for name in value if plain(name) in names.TEXTS}
         for name, role in texts.items():
             given = value[name]
@@ -186,9 +185,9 @@ class _Found:
         return value
 
     def _query(self, value: Mapping[str, Any], found: Mapping[str, str], line: int) -> str:
-        """The id of a row's query, else its text; empty without both."""
+        """The id of a row's query, or else its text; empty without either."""
         text = next((value[name] for name in value if names.may_be_text(name)), None)
-        if isinstance(text, dict):  # as {"qid": …, "text": …}
+        if isinstance(text, dict):  # such as {"qid": …, "text": …}
             value, found = text, names.columns(text)
             text = text.get("text")
         ids = next((name for name in value if plain(name) == "id"), "")
@@ -229,7 +228,7 @@ class _Found:
         self.lists[role] += [(part, query, doc, number, line) for doc, number in rows]
 
     def _documents(self, documents: Any, place: _Place, query: str) -> Iterator[tuple[str, Any]]:
-        """Each document with its number; None if it has none."""
+        """Documents with their numbers; None for a document without a number."""
         role, part, line = place
         if isinstance(documents, dict):
             yield from documents.items()
@@ -261,7 +260,7 @@ class _Found:
 
 
 def held(path: Path, how: How) -> Held:
-    """Content of a JSON file. Raises WrongInput with its line, or the row of a list."""
+    """Content of a JSON file. Raises WrongInput with the line, or the row of a list."""
     text = compressed.utf8(path)
     records = _lines(path, text)
     found = _Found(str(path), "row" if records is None else "line")
@@ -271,7 +270,7 @@ def held(path: Path, how: How) -> Held:
             return _held(found, records, how)
     except UnicodeEncodeError:  # half a pair
         pass
-    raise WrongInput(f"{path}: an escape in it is not a valid character, fix it")
+    raise WrongInput(f"{path}: an escape in it is not a valid character; fix it")
 
 
 def of_parquet(path: Path, how: How) -> Held:
@@ -283,7 +282,9 @@ def of_parquet(path: Path, how: How) -> Held:
             lists = any(plain(one.name) in LISTS and pa.types.is_nested(one.type) for one in schema)
             table = pq.read_table(path, columns=None if lists else [*found.values()])
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise WrongInput(f"{path}: not readable as Parquet ({error}), write it again") from None
+            raise WrongInput(
+                f"{path} cannot be read as Parquet ({error}): write it again"
+            ) from None
     if lists:
         records = [*enumerate(table.to_pylist(), 1)]
         return _held(_Found(str(path), "row"), records, how)
@@ -302,7 +303,7 @@ def of_parquet(path: Path, how: How) -> Held:
 
 
 def of_csv(path: Path, between: str, how: How) -> Held:
-    """Content of a CSV whose cells are lists, as JSON or Python writes them."""
+    """Content of a CSV whose cells are lists as written by JSON or Python."""
     found = _Found(str(path), "line")
     reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), delimiter=between)
     records = []
@@ -314,7 +315,7 @@ def of_csv(path: Path, between: str, how: How) -> Held:
                     cells[name] = _cell(found, cells[name] or "", reader.line_num)
             records.append((reader.line_num, cells))
     except csv.Error as error:
-        raise found.refuse(reader.line_num, f"{error}, fix the line") from None
+        raise found.refuse(reader.line_num, f"{error}; fix the line") from None
     return _held(found, records, how)
 
 
@@ -322,7 +323,9 @@ def _cell(found: _Found, cell: str, line: int) -> Any:
     try:
         return ast.literal_eval(cell.strip()) if cell.strip()[:1] in ("[", "{") else cell or []
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise found.refuse(line, f"{shown(cell)} is no list of documents, fix the line") from None
+        raise found.refuse(
+            line, (f"{shown(cell)} is not a list of documents; fix the line")
+        ) from None
 
 
 def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
@@ -345,7 +348,7 @@ def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
 
 
 def _of(found: _Found, role: str, how: How) -> Rows:
-    """The rows of a role and of the requested part."""
+    """Rows of a role, and of the requested part."""
     rows = found.lists[role]
     of: dict[str, str] = {}
     parts = dict.fromkeys(part for part, *_ in rows)
@@ -417,7 +420,8 @@ def _numbered(value: Any) -> bool:
 
 def _listed(value: Any) -> bool:
     """Return whether a value may contain the documents of one query: a list of ids or objects, an
-    object of numbers or words, one id, or nothing; not objects with their own query or lists."""
+    object of numbers or words, one id, or nothing; but not objects with their own query or
+    lists."""
     if isinstance(value, dict):
         return not _has(value.values(), dict | list)
     if not isinstance(value, list) or _has(value, list):
@@ -431,7 +435,7 @@ def _has(values: Iterable[Any], kind: type | UnionType) -> bool:
 
 
 def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
-    """The records of a file with one record per line; None for other files."""
+    """Records of a file with one record per line; None for other files."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2:
         return None
@@ -443,7 +447,7 @@ def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
 
 
 def _parsed(path: Path, text: str, line: int) -> Any:
-    """Raises WrongInput with the line, also for a key that occurs twice."""
+    """The value of a line. Raises WrongInput with the line, also for a key that occurs twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -458,7 +462,7 @@ def _parsed(path: Path, text: str, line: int) -> Any:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise WrongInput(
-            f"{path}, line {line or error.lineno}: not JSON ({error.msg}), fix the line"
+            f"{path}, line {line or error.lineno}: not JSON ({error.msg}); fix the line"
         ) from None
     except (ValueError, RecursionError):
         raise WrongInput(

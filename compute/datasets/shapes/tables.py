@@ -29,7 +29,7 @@ _MAGIC = b"PAR1"
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether it begins like a Parquet file."""
+    """Return whether the file begins like Parquet."""
     with compressed.Bytes(path) as file:
         return file.read(4) == _MAGIC
 
@@ -45,13 +45,13 @@ def header(line: str) -> tuple[str, dict[str, str]] | None:
 
 
 def split(line: str, between: str) -> list[str]:
-    """The cells of one line."""
+    """Cells of a line."""
     return [cell.decode() for cell in trec.Layout("", (), between, True).cells(line.encode())]
 
 
 def under_header(path: Path, line: str, above: int, problem: trec.Problem) -> Rows:
-    """The rows below the line that names the columns. Raises WrongInput with file and line, also if
-    a required column is missing."""
+    """Rows below the line that names the columns. Raises WrongInput with file and line, also if a
+    required column is missing."""
     between, found = header(line) or ("", {})
     called = split(line, between)
     if lacking := names.lacking(found):
@@ -75,7 +75,7 @@ def under_header(path: Path, line: str, above: int, problem: trec.Problem) -> Ro
 
 
 def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) -> pa.Table:
-    """The rows with their line numbers; one row at a time if quoted cells contain line breaks."""
+    """Rows with line numbers, read one at a time if quoted cells contain line breaks."""
     wrong: list[tuple[int, str, str]] = []
 
     def note(line: int, what: str, fault: str) -> None:
@@ -90,7 +90,7 @@ def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) ->
 
 
 def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | None:
-    """None if a row is wrong, or if a quoted cell may span several lines."""
+    """Rows; None if one is wrong or if a quoted cell may span several lines."""
     content = compressed.content(path)
     if b'"' not in content:
         return None
@@ -118,8 +118,8 @@ def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | Non
 def without_header(
     path: Path, lines: Sequence[str], how: How, problem: trec.Problem
 ) -> Rows | None:
-    """Three or four columns without names: those of MS MARCO, Tevatron and ColBERT, and of TREC's
-    qrels if they look like a ranking or are declared one; None for other lines."""
+    """Three or four columns without names, as of MS MARCO, Tevatron and ColBERT, or TREC's qrels if
+    they look like a ranking or are declared one; None for other lines."""
     data = [line for line in lines if line.strip() and not line.startswith("#")]
     tabs = bool(data) and len(data[0].split("\t")) in (3, 4)
     rows = [line.split("\t") if tabs else line.split() for line in data]
@@ -140,7 +140,7 @@ def without_header(
         raise WrongInput(
             f"{path}: column {place + 1} should contain the documents, but counts 1, 2, 3 …"
             " like ranks:"
-            " put a line of names above, such as query_id, doc_id, rank, score"
+            " add a line of names above, such as query_id, doc_id, rank, score"
         )
     layout = trec.Layout("row", (*columns, number), "\t" if tabs else " ")
     table = trec.survey(path, layout, problem).table

@@ -1,10 +1,10 @@
 """Predictions corrected by a sample: the estimated grade of each pair of the frame.
 
 The difference estimator (Särndal, Swensson and Wretman 1992, section 6.3): the prediction for every
-pair plus, for each sampled pair, grade minus prediction, divided by its inclusion probability.
-However poor the prediction, it is unbiased, since a pair is predicted from other pairs and its
-inclusion probability did not depend on its own grade. Each batch gives such an estimate for all
-pairs not judged before it; the batches' errors do not correlate (Zrnic and Candès 2024, arXiv
+pair plus, for each sampled pair, grade minus prediction, divided by its inclusion probability. It
+is unbiased however poor the prediction, since a pair is predicted from other pairs and its
+inclusion probability does not depend on its own grade. Each batch gives such an estimate for all
+pairs not judged before; the errors of batches are uncorrelated (Zrnic and Candès 2024, arXiv
 2403.03208, section 4).
 """
 
@@ -17,11 +17,11 @@ from compute.evaluate.estimates import prediction
 from compute.evaluate.estimates.frames import Counts, Flags, Frame, Values
 
 LEAST_SHARE = 0.02
-"""Predictions are kept at least this far from 0 and 1 in variances."""
+"""Least distance of predictions from 0 and 1 in variances."""
 
 
 _PRIOR = 4.0
-"""Pulls `together` towards 0, like a prior with a standard deviation of a half."""
+"""Strength that pulls `together` towards 0, like a prior with a standard deviation of a half."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Batch:
     """Pairs drawn together, each with a known inclusion probability."""
 
     rows: Counts
-    """(n,) Row of the frame; all of them were judged or skipped."""
+    """(n,) Rows of the frame, all judged or skipped."""
     chances: Values
     """(N,) Inclusion probability of every row: 1 if judged before, 0 if it could not be drawn."""
     weight: float
-    """Weight of the batch among the batches; it depends on sizes, not on grades."""
+    """Weight of the batch among all batches; it depends on sizes, not on grades."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Corrected:
     """N pairs and L levels of relevance; a pair's relevance is the sum of the steps it reaches."""
 
     values: Values
-    """(N, L) On average over samples, whether the pair reaches the level; not limited to 0 to 1."""
+    """(N, L) Unbiased estimate, not limited to 0 to 1, of whether the pair reaches the level."""
     about: Values
-    """(N, L) The best estimate, from 0 to 1: the judgement, or else the prediction."""
+    """(N, L) Best estimate from 0 to 1: the judgement, or else the prediction."""
     drawn: Counts
-    """(n,) The rows drawn with an inclusion probability below 1."""
+    """(n,) Rows drawn with an inclusion probability below 1."""
     errors: Values
     """(n, L) For any weights, the sum of (weight x error) squared over the drawn rows is an
     unbiased estimate of the variance of the sum of weight x value over all rows."""
@@ -56,27 +56,28 @@ class Corrected:
     spread: Values
     """(N,) Factor of each pair's own relevance variance in the variance of a sum."""
     unknown: Values
-    """(N,) Rise of `values` if a pair that nobody judges had the highest relevance."""
+    """(N,) Increase of `values` if a pair that nobody judges had the highest relevance."""
     together: float
-    """Given a relevant pair, others of its query are relevant with 1 + this times their chances."""
+    """Given a relevant pair, others of its query are relevant with 1 + this times their
+    probability."""
     undrawn: Flags
-    """(N,) Unjudged pairs that no batch could draw. A sum of a batch's own measure depends on
-    none of them, but the denominator of a ratio does."""
+    """(N,) Unjudged pairs that no batch could draw. The sum of a batch's own measure does not
+    depend on these pairs, but the denominator of a ratio does."""
     n_reached: Counts
-    """(L,) Pairs of the batches that reach each level."""
+    """(L,) Number of pairs in the batches that reach each level."""
     n_judged: int
-    """Number of pairs of the batches that are judged."""
+    """Number of judged pairs in the batches."""
     levels: Values
     """(L,) The relevance from which each level counts."""
 
     @property
     def is_census(self) -> bool:
-        """Return whether the whole frame was drawn: then only `unknown` is uncertain."""
+        """Return whether the whole frame was drawn; then only `unknown` is uncertain."""
         return not self.spread.any()
 
     @property
     def steps(self) -> Values:
-        """(L,) Gain of each level over the one below."""
+        """(L,) Gain of each level over the next lower one."""
         return np.diff(self.levels, prepend=0.0)
 
 
@@ -87,7 +88,7 @@ def corrected(
     batches: Sequence[Batch],
     levels: Values | None = None,
 ) -> Corrected:
-    """Estimated grades (N,) after one batch or more; NaN if not judged.
+    """Estimated grades (N,) after one or more batches; NaN if not judged.
 
     `given` are the features of `prediction.features`; `levels` the grades above 0 that can be
     given, ascending (default: those that were).
@@ -113,7 +114,7 @@ def predicted(frame: Frame, given: Values, grades: Values, levels: Values) -> Va
 def by_guess(
     guess: Values, grades: Values, batches: Sequence[Batch], levels: Values, query: Counts
 ) -> Corrected:
-    """The same with predictions (N, L) from 0 to 1, each made without its own pair's grade."""
+    """The same with predictions (N, L) from 0 to 1, each made without the pair's own grade."""
     judged = ~np.isnan(grades)
     reached = (np.nan_to_num(grades, nan=0.0)[:, None] >= levels).astype(np.float64)
     shares = _shares(batches)
@@ -144,7 +145,7 @@ def by_guess(
 
 
 def _together(reached: Values, guess: Values, query: Counts) -> float:
-    """Correlation of the errors of a query's judged pairs, over products of their predictions."""
+    """Correlation of the errors of a query's judged pairs, over products of predictions."""
     missed = reached - guess
     errors = (np.bincount(query, missed) ** 2).sum() - (missed**2).sum()
     products = (np.bincount(query, guess) ** 2).sum() - (guess**2).sum()
@@ -153,16 +154,16 @@ def _together(reached: Values, guess: Values, query: Counts) -> float:
 
 def _shares(batches: Sequence[Batch]) -> Values:
     """(B, N) Weight of each batch for each row. A pair that a batch could not draw, because its
-    system was added later, is left to the other batches."""
+    system was added later, is left to other batches."""
     weights = np.array([batch.weight * (batch.chances > 0.0) for batch in batches], np.float64)
     total = weights.sum(axis=0)
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
 
 
 def expansions(batches: Sequence[Batch], judged: Flags) -> Values:
-    """(N,) The number of rows of the frame that each judged row represents, 0 for the others. It is
-    1 over the inclusion probability (Horvitz and Thompson 1952), weighted by the batches; 1 for
-    rows judged before a batch."""
+    """(N,) Number of rows of the frame that each judged row represents, 0 for others: the inverse
+    inclusion probability (Horvitz and Thompson 1952), weighted by the batches; 1 for rows judged
+    before a batch."""
     found = np.zeros(len(judged))
     for batch, share in zip(batches, _shares(batches), strict=True):
         seen = judged & (batch.chances == 1)
@@ -172,14 +173,14 @@ def expansions(batches: Sequence[Batch], judged: Flags) -> Values:
 
 
 def levels_of(grades: Values) -> Values:
-    """The grades above 0 that occur; 1 if none does."""
+    """Grades above 0 that occur; 1 if none does."""
     found = np.unique(grades[grades > 0])
     return found if len(found) else np.ones(1)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Contribution of one batch; see `Corrected`."""
+    """Contribution of a batch; see `Corrected`."""
 
     values: Values
     errors: Values

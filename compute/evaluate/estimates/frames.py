@@ -1,4 +1,4 @@
-"""The frame of a sample: every query–document pair that some system has in its top k."""
+"""Frame of a sample: every query–document pair in some system's top k."""
 
 import hashlib
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ class Frame:
     query: Counts
     """(N,) Number of the query."""
     rank: Counts
-    """(N, S) From 1, as deep as the lists go; 0 if the system has not retrieved the pair."""
+    """(N, S) Ranks from 1, as deep as the lists go; 0 if the system has not retrieved the pair."""
     depth: int
-    """Depth of the frame; it leaves out documents that are deeper in every list."""
+    """Depth of the frame, which leaves out documents that are deeper in every list."""
 
     @property
     def n(self) -> int:
@@ -39,7 +39,7 @@ class Frame:
 
     @cached_property
     def places(self) -> Counts:
-        """(S, Q, depth) The row at each rank; N if there is none."""
+        """(S, Q, depth) Row at each rank; N if there is none."""
         found = np.full((len(self.systems), len(self.queries), self.depth), self.n)
         row, system = np.nonzero((self.rank > 0) & (self.rank <= self.depth))
         found[system, self.query[row], self.rank[row, system] - 1] = row
@@ -47,13 +47,12 @@ class Frame:
 
     @cached_property
     def identity(self) -> str:
-        """A fingerprint of the frame's content: other runs, ranks or queries give another one."""
+        """Fingerprint of the frame's content; other runs, ranks or queries give a different one."""
         ids = self.pairs.to_csv(index=False) + repr((self.systems, self.queries, self.depth))
         return hashlib.sha256(ids.encode() + self.rank.astype("<i4").tobytes()).hexdigest()[:16]
 
     def part(self, systems: Sequence[str], *, answered: bool = False) -> "Frame":
-        """The frame of some of the systems; with `answered`, only of the queries that they
-        answer."""
+        """The frame of some of the systems; with `answered`, only the queries that they answer."""
         columns = [place for place, name in enumerate(self.systems) if name in systems]
         rank = self.rank[:, columns]
         rows = np.flatnonzero(((rank > 0) & (rank <= self.depth)).any(axis=1))
@@ -66,7 +65,7 @@ class Frame:
         return Frame(names, queries, pairs, query, rank[rows], self.depth)
 
     def rows(self, pairs: DataFrame) -> Counts:
-        """The row of each pair (query_id, doc_id); -1 for one outside the frame."""
+        """Row of each pair (query_id, doc_id); -1 for pairs outside the frame."""
         return self._index.get_indexer(pd.MultiIndex.from_frame(pairs[PAIR]))
 
     @cached_property
@@ -91,7 +90,7 @@ class Frame:
 
 
 def of_lists(tops: DataFrame, queries: Sequence[str], depth: int) -> Frame:
-    """The frame of ranked lists: system, query_id, doc_id, rank (from 1).
+    """Frame of ranked lists: system, query_id, doc_id, rank (from 1).
 
     Ranks below `depth` only serve the prediction; lists of other queries are left out.
     """

@@ -1,4 +1,4 @@
-"""Estimates of measures from a sample: for systems, pairs of systems, and their order."""
+"""Estimates of measures from a sample: for systems, for pairs of systems, and for the ranking."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,22 +18,22 @@ from compute.evaluate.significance import student
 
 FEWEST = 30
 """Minimum number of relevant, and of non-relevant, pairs in the sample for an interval: the rarer
-kind determines the error, and a sample that missed it underestimates the error. See the benchmark
-`sampled`."""
+kind determines the error, and a sample that missed it underestimates the error (benchmark
+`sampled`)."""
 _BY_QUERY = {"nDCG": 1}
-"""Relevant pairs in the sample for each query that a ratio also needs, by the same benchmark."""
+"""Relevant pairs per query that a ratio also needs in the sample, by the same benchmark."""
 RANGE_ONLY = ("R", "AP")
-"""Ratios whose bias that benchmark found too large relative to the interval, or whose intervals
-covered too rarely: they have no interval until all pairs are judged. The same holds for nDCG with
-more than two grades: in simulated worlds no number of queries, judgements or relevant pairs showed
-when its interval is sound."""
+"""Ratios whose bias was too large relative to the interval in that benchmark, or whose coverage was
+too low; they have no interval until all pairs are judged. The same holds for nDCG with more than
+two grades: in simulated worlds no number of queries, judgements or relevant pairs showed when its
+interval is sound."""
 _PRIOR = 30.0
 """Number of squared errors that the model's variance counts as, in addition to the effective number
-behind the variance from only the sample."""
+behind the sample's own variance."""
 _FREEDOM = 8.0
 """Degrees of freedom per squared error, found in simulations (the benchmark `sampled`)."""
 _SKEWED = 0.5
-"""Weight of the skewness expected by the predictions, from the same simulations: the model reduces
+"""Weight of the skewness expected by the predictions, from the same simulations; the model reduces
 the correlation between errors and their variance."""
 _DRAWS, _SEED = 4_000, 20_211
 _FLAT, _STRAIGHT = 1e-12, 1e-6
@@ -45,39 +45,39 @@ class Estimates:
 
     systems: tuple[str, ...]
     by_query: Values
-    """(S, Q) Each unbiased, or nearly so (ratios), and noisy: from below 0 to above 1. Their spread
-    includes the noise of the sample, so an interval over queries like these needs only them, just
-    like scores (`significance.student`, `rank_intervals.of_scores`)."""
+    """(S, Q) Scores, each (nearly, for ratios) unbiased and noisy: from below 0 to above 1. Their
+    spread includes the sampling noise, so an interval for queries like these needs nothing else, as
+    for scores (`significance.student`, `rank_intervals.of_scores`)."""
     covariance: Values
     """(S, S) Covariance of the means over these queries, over all samples that could have been
     drawn, estimated from only the sample."""
     square: Values
-    """(S, S) The same variances, of differences and on the diagonal of means, including the
-    predictions for all pairs; an interval uses the larger of both variances."""
+    """(S, S) Variances of differences (on the diagonal, of means) that include the predictions for
+    all pairs; an interval uses the larger of the two variances."""
     freedom: Values
     """(S, S) Degrees of freedom of each variance."""
     skew: Values
-    """(S, S) Skewness of the errors of differences (a - b), on the diagonal of means: above 0 if
-    the sample tends to miss the rare kind, so that intervals extend farther up."""
+    """(S, S) Skewness of the errors of differences (a - b), on the diagonal of means. It is above 0
+    if the sample tends to miss the rare kind, so that intervals extend farther up."""
     low: Values
-    """(S, S) The least and the most that pairs nobody judges can add to the difference of two
-    systems; on the diagonal, to a system's mean."""
+    """(S, S) Least and largest amount that skipped pairs can add to the difference of two systems;
+    on the diagonal, to a system's mean."""
     high: Values
     n_relevant: int
-    """Relevant pairs in the sample."""
+    """Number of relevant pairs in the sample."""
     n_not_relevant: int
     """Number of pairs judged not relevant in the sample: an interval needs FEWEST."""
     n_needed: int = FEWEST
-    """Number of relevant pairs that an interval needs. A ratio needs some for each query: with
+    """Number of relevant pairs that an interval needs. A ratio needs some for each query; with
     fewer, its bias is large relative to the interval, or the interval is too narrow."""
     range_only: bool = False
     """True if the measure is one of RANGE_ONLY, nDCG of more than two grades, or has a denominator
     that could not be drawn."""
     is_census: bool = False
-    """True if the whole frame was drawn, which suffices whatever the grades."""
+    """True if the whole frame was drawn, which suffices regardless of the grades."""
     of_differences_only: bool = False
-    """True if pairs that no batch could draw add to all scores, and the same to each: differences
-    are estimated, scores are not."""
+    """True if pairs that no batch could draw add to all scores equally: differences are estimated,
+    but scores are not."""
     most: float = np.inf
     """The highest value of the measure."""
 
@@ -93,12 +93,12 @@ class Estimates:
 
     @cached_property
     def _errors(self) -> Values:
-        """(S, S) Standard errors of differences; on the diagonal of means."""
+        """(S, S) Standard errors of differences; of means on the diagonal."""
         square = np.maximum(self.square, of_differences(self.covariance))
         return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
 
     def scores(self) -> DataFrame:
-        """system, mean, error, low, high: 95% intervals, each separate."""
+        """system, mean, error, low, high: separate 95% intervals."""
         error, times = np.diag(self._errors), np.diag(t_reach(LEVEL, self.freedom))
         down, up = _reaches(times, np.diag(self.skew))
         frame = DataFrame({"system": self.systems, "mean": self.means, "error": error})
@@ -119,7 +119,7 @@ class Estimates:
         return found.assign(high=high + np.diag(self.high))
 
     def pairs(self, *, together: bool = True, level: float = LEVEL) -> DataFrame:
-        """a, b, difference, error, low, high for every pair of systems (places, a < b).
+        """a, b, difference, error, low, high for all pairs of systems (positions, a < b).
 
         The 95% holds for all intervals `together`, or for each separately, where `level` may
         replace 5%.
@@ -134,7 +134,7 @@ class Estimates:
 
     @cached_property
     def _chance(self) -> float:
-        """Error rate of each interval such that all of them hold in 95% of samples."""
+        """Error rate of each interval such that all hold in 95% of samples."""
         random = np.random.default_rng(_SEED)
         lengths, axes = np.linalg.eigh(self.covariance)
         n = len(self.systems)
@@ -150,7 +150,7 @@ class Estimates:
         return min(float(normal_chance(np.quantile(highest, 1 - LEVEL))), LEVEL)
 
     def ranks(self) -> DataFrame:
-        """system, mean, rank, rank_low, rank_high, group: the best first.
+        """system, mean, rank, rank_low, rank_high, group: best first.
 
         The intervals and the groups follow from the simultaneous intervals of all pairs: two
         systems share a letter if and only if they are not significantly different.
@@ -177,7 +177,7 @@ class Estimates:
 def estimates(
     frame: Frame, of: Kind, sample: Corrected, outside: Values | None = None
 ) -> Estimates:
-    """A measure of every system of the frame, from its corrected grades; `outside` as `linear`."""
+    """A measure of every system of the frame, from corrected grades; `outside` as in `linear`."""
     about = sample.steps, sample.levels, sample.together
     near = linear(frame, of, sample.about, *about, outside)
     by_query = near.moved(frame, sample.values - sample.about)
@@ -210,7 +210,7 @@ def estimates(
 
 
 def of_differences(covariance: Values) -> Values:
-    """(S, S) Variances of differences; on the diagonal those of the systems themselves."""
+    """(S, S) Variances of differences; on the diagonal, of the systems themselves."""
     own = np.diag(covariance)
     found = own[:, None] + own - 2 * covariance
     np.fill_diagonal(found, own)
@@ -234,9 +234,9 @@ def _variances(
 ) -> tuple[Values, Values, Values, Values]:
     """(S, S) `covariance`, `square`, `freedom` and `skew` of `Estimates`.
 
-    The variance from only the sample is unbiased, but it can depend on few pairs, and is smallest
-    when the sample happens to find nothing. So it is averaged with the variance that the
-    predictions give for all pairs, drawn or not.
+    The sample's own variance is unbiased, but it can depend on few pairs and is smallest when the
+    sample happens to find nothing. It is therefore averaged with the variance that the predictions
+    imply for all pairs, drawn or not.
     """
     n_queries = max(len(frame.queries), 1)
     moves = near.at(frame, sample.drawn) / n_queries
@@ -294,7 +294,7 @@ def _ranges(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Valu
     """(S, S) See `Estimates.low` and `high`."""
     rows = np.flatnonzero(sample.unknown)
     moves = near.at(frame, rows) * sample.unknown[rows, None, None] / max(len(frame.queries), 1)
-    # A pair reaches the levels from below, so the extreme is the best or worst partial sum.
+    # A pair reaches levels from below, so the extreme is the best or worst partial sum.
     sums = np.cumsum(moves, axis=2)
     apart = sums[:, :, None] - sums[:, None]
     diagonal = np.arange(sums.shape[1])

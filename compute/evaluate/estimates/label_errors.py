@@ -1,5 +1,5 @@
-"""Shares of labels that a second look grades differently, from strata with known inclusion
-probabilities, and the number of labels that such a share needs.
+"""Shares of labels that a second assessor grades differently, from strata with known inclusion
+probabilities, and the number of labels needed for such a share.
 
 Rates of the strata of one kind of label come from one beta distribution, whose mean and
 concentration are not known (Gelman et al. 2013, Bayesian Data Analysis, section 5.3); the mean has
@@ -16,19 +16,19 @@ from compute.evaluate.sign_flips import LEVEL
 
 DRAWS, SEED = 4_000, 20_261
 RATE, WITHIN = 0.05, 0.04
-"""The number of labels is told that bring a rate of 5% to 4 points."""
+"""Error rate, and half-width, for which the needed number of labels is stated."""
 _ASSURED = 0.8
-"""Share of samples whose interval is no wider than what is told."""
+"""Share of samples whose interval is at most as wide as predicted."""
 _MEANS = special.expit(np.linspace(-9, 9, 361))
 _ALIKE = {8.0: 0.1, 32.0: 0.2, 128.0: 0.2, 1e6: 0.5}
-"""Prior of the concentration: what the mean of all counts for in one stratum, in labels. With 1e6
-all strata have one rate. Chosen in simulations, where errors fall anywhere or on one system."""
+"""Prior of the concentration: the weight, in labels, of the overall mean in a stratum. With 1e6 all
+strata have one rate. Chosen in simulations with errors anywhere or on one system."""
 
 
 def allocated(sizes: Counts, n: int, *, equally: bool = False) -> Counts:
-    """(H,) Number of labels drawn from each stratum, n in all: in proportion to its size, or
-    equally many; one at least and at most all, given out one by one (equal proportions, Wright
-    2012, The American Statistician 66)."""
+    """(H,) Number of labels to draw from each stratum, n in all: in proportion to its size or
+    equally many, at least one and at most all, by equal proportions (Wright 2012, The American
+    Statistician 66)."""
     found, worth = np.zeros(len(sizes), np.int64), np.ones(len(sizes)) if equally else sizes
     for _ in range(min(n, int(sizes.sum()))):
         priority = worth / np.sqrt(found * (found + 1) + 1e-9)
@@ -49,14 +49,14 @@ def rates(n: Counts, found: Counts, draws: int, random: np.random.Generator) -> 
 
 
 def estimate(sizes: Counts, n: Counts, found: Counts) -> float:
-    """The share, by one over the inclusion probabilities; NaN if nothing was looked at."""
+    """The share, weighted by inverse inclusion probabilities; NaN if nothing was judged."""
     some = n > 0
     weight = sizes[some] / n[some]
     return float((weight * found[some]).sum() / sizes[some].sum()) if some.any() else np.nan
 
 
 def interval(sizes: Counts, n: Counts, fewest: Counts, most: Counts) -> tuple[float, float]:
-    """95% of the share among all labels of the strata (H,).
+    """95% interval of the share among all labels of the strata (H,).
 
     `fewest` and `most` of the n were graded differently: they differ where somebody skipped one.
     """
@@ -73,7 +73,7 @@ def interval(sizes: Counts, n: Counts, fewest: Counts, most: Counts) -> tuple[fl
 
 
 def reach(rate: float, n: Values, size: int) -> Values:
-    """(…,) Half of the interval that four of five samples of n among `size` labels stay within."""
+    """(…,) Half-width that four of five samples of n among `size` labels achieve."""
     found = np.ceil(special.bdtrik(_ASSURED, n, rate).clip(0))
     low, high = (special.betaincinv(found + 0.5, n - found + 0.5, tail) for tail in _TAILS)
     return (high - low) / 2 * np.sqrt((size - n) / max(size - 1, 1))
@@ -83,7 +83,7 @@ _TAILS = LEVEL / 2, 1 - LEVEL / 2
 
 
 def needed(size: int, rate: float = RATE, within: float = WITHIN) -> int:
-    """The fewest of `size` labels that bring the half-width down to `within`, all if need be."""
+    """Fewest of `size` labels for a half-width of at most `within`; all if necessary."""
     n = np.arange(1.0, size + 1)
     wide = np.flatnonzero(reach(rate, n, size) > within)
     return int(wide[-1]) + 2 if len(wide) else 1

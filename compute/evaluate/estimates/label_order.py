@@ -1,4 +1,4 @@
-"""Does the order of systems survive errors in the labels? Scores under labels with such errors.
+"""Does the ranking of systems survive errors in the labels? Scores under labels with such errors.
 
 Every label that was not audited is drawn again, at a rate that the audit leaves possible for its
 stratum (`label_errors.rates`), and with another grade as often as the audit found that grade
@@ -24,29 +24,29 @@ DRAWS = 1_000
 
 @dataclass(frozen=True)
 class Audited:
-    """Labels of a frame, some of them looked at a second time."""
+    """Labels of a frame, some of which were judged a second time."""
 
     frame: Frame
     labels: Values
-    """(N,) At least 0; NaN where there is none."""
+    """(N,) Grades of at least 0; NaN without a label."""
     second: Values
-    """(N,) The grade of the second look; NaN without."""
+    """(N,) Grades of the second assessor; NaN without one."""
     stratum: Counts
-    """(N,) Its number; labels of one stratum have one grade."""
+    """(N,) Stratum numbers; labels of a stratum have the same grade."""
     judgements: DataFrame
-    """query_id, doc_id, relevance: the labels, also those outside the frame."""
+    """query_id, doc_id, relevance: all labels, including those outside the frame."""
     grades: tuple[int, ...]
-    """Grades that can be given."""
+    """Possible grades."""
 
     @cached_property
     def levels(self) -> Values:
-        """(G,) All grades from 0 on, ascending."""
+        """(G,) All grades from 0, ascending."""
         given = self.judgements["relevance"].to_numpy(np.float64)
         seen = self.second[~np.isnan(self.second)]
         return np.unique(np.concatenate([[0.0], np.array(self.grades, float), given, seen]).clip(0))
 
     def scores(self, grades: Values, measure: str) -> Values:
-        """(S,) Means by grades (N,) (NaN: none). Raises WrongInput as `measured`."""
+        """(S,) Means by grades (N,) (NaN: none). Raises WrongInput like `measured`."""
         held, n_queries = ~np.isnan(grades), len(self.frame.queries)
         gains = np.append(np.where(held, grades, HOLE), 0).astype(np.int32)[self.frame.places]
         counted = [
@@ -71,7 +71,7 @@ class Audited:
         return self.frame.outside(self.judgements, self.levels[1:]).astype(np.int64)
 
     def drawn(self, measure: str, draws: int = DRAWS) -> Values:
-        """(draws, S) Scores under labels with such errors."""
+        """(draws, S) Scores under labels with errors."""
         random = np.random.default_rng(label_errors.SEED)
         labelled, seen = ~np.isnan(self.labels), ~np.isnan(self.second)
         rates, others = self._rates(draws, random), np.cumsum(self._others(), axis=1)
@@ -86,7 +86,7 @@ class Audited:
         return found
 
     def _rates(self, draws: int, random: np.random.Generator) -> Values:
-        """(draws, H) Strata of one grade have their rates from one distribution."""
+        """(draws, H) Error rates; strata of the same grade share a distribution."""
         seen, n_strata = ~np.isnan(self.second), int(self.stratum.max()) + 1
         wrong = seen & (self.second != self.labels)
         n, found = (np.bincount(self.stratum[some], minlength=n_strata) for some in (seen, wrong))
@@ -97,8 +97,8 @@ class Audited:
         return rates
 
     def _others(self) -> Values:
-        """(G, G) How likely a wrong label of each grade is of each other one, by one key's worth
-        of all of them and those that were found."""
+        """(G, G) Probability that a wrong label of each grade has each other grade, from one
+        pseudo-count shared by all grades and the audit's counts."""
         seen = ~np.isnan(self.second)
         first, second = (
             np.searchsorted(self.levels, one[seen]) for one in (self.labels, self.second)
@@ -113,7 +113,7 @@ def survival(audited: Audited, measure: str, draws: int = DRAWS) -> tuple[DataFr
     """Of systems: system, score, low, high, rank, rank_low, rank_high, best first; of pairs: a,
     b, difference, flip (the chance that b is ahead of a), the likeliest first.
 
-    Scores are by the labels; intervals hold 95% of the draws. Systems that are level have no order.
+    Scores are by the labels; intervals contain 95% of the draws. Tied systems have no order.
     """
     now, drawn = audited.scores(audited.labels, measure), audited.drawn(measure, draws)
     order, tails = np.argsort(-now, kind="stable"), [LEVEL / 2, 1 - LEVEL / 2]

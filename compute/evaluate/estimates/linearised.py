@@ -11,7 +11,7 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 
 ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
 RATIOS = ("nDCG", "R", "AP")
-"""Their ideal, or number of relevant documents, includes the frame and the other judged
+"""Ratios, whose ideal or number of relevant documents includes the frame and other judged
 documents."""
 _OWN = np.linspace(0, 1, 21)
 
@@ -39,16 +39,16 @@ class Kind:
 
 
 def kind(measure: str) -> Kind:
-    """Raises WrongInput for a measure that is not estimated."""
+    """Properties of a measure. Raises WrongInput for a measure that cannot be estimated."""
     name = measure.partition("@")[0].partition("(")[0]
     if name not in ESTIMATED:
-        raise WrongInput(f"{measure} is not estimated: choose one of {', '.join(ESTIMATED)}")
+        raise WrongInput(f"{measure} cannot be estimated: choose one of {', '.join(ESTIMATED)}")
     parsed = measures.parse(f"n{measure}" if name == "DCG" else measure)
     k = parsed.k
     if parsed.dcg is not None:
-        raise WrongInput(f"{measure} is not estimated: choose nDCG with linear gain, {name}@{k}")
+        raise WrongInput(f"{measure} cannot be estimated: choose nDCG with linear gain, {name}@{k}")
     if k is None:
-        raise WrongInput(f"{measure} is not estimated: give its cut-off, such as {name}@10")
+        raise WrongInput(f"{measure} cannot be estimated: give its cut-off, such as {name}@10")
     ranks = np.arange(1.0, k + 1)
     discount: dict[str, Values] = {
         "P": np.full(k, 1 / k),
@@ -61,8 +61,8 @@ def kind(measure: str) -> Kind:
 
 
 def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values, Values]:
-    """(S,) The least and the most that means of a sum (P, DCG, RBP) can be, by grades (N,) (NaN:
-    not judged), of `levels`, the ascending grades that can be given.
+    """(S,) Least and largest possible means of a sum (P, DCG, RBP), by grades (N,) (NaN: not
+    judged), from `levels`, the ascending grades that can be given.
 
     The minimum is today's score, which counts unjudged documents as not relevant.
     """
@@ -84,10 +84,10 @@ class Linear:
     values: Values
     """(S, Q)"""
     slopes: Values
-    """(S, Q, k, L) Rise of the value when the pair at a rank reaches a level."""
+    """(S, Q, k, L) Increase of the value when the pair at a rank reaches a level."""
     falls: Values
-    """(2, S, Q, L) Fall of the value when some pair at any rank reaches a level: for a pair that is
-    not counted yet, and for one that is."""
+    """(2, S, Q, L) Decrease of the value when some pair at any rank reaches a level, for a pair
+    that is not counted yet and for one that is."""
     shares: Values
     """(N, L)"""
 
@@ -125,10 +125,11 @@ def linear(
 ) -> Linear:
     """The measure near shares (N, L), the probabilities that each pair reaches each level. Its
     value is the expectation if pairs reach levels with these probabilities; slopes are the
-    differences made by one pair. So a ratio does not need precise numbers of relevant documents per
-    query. Given a relevant pair, others are relevant with 1 + `together` times their probabilities;
-    a share of 0 or 1 is certain. `outside` (Q, L): judged pairs outside the frame, by the levels
-    that they reach (`Frame.outside`; default: none), which count in a ratio's ideal order."""
+    differences that one pair makes, so a ratio does not need precise numbers of relevant documents
+    per query. Given a relevant pair, others are relevant with 1 + `together` times their
+    probabilities; a share of 0 or 1 is certain. `outside` (Q, L): judged pairs outside the frame,
+    by the levels that they reach (`Frame.outside`; default: none), which count in a ratio's ideal
+    order."""
     gains, share = of.gains(steps, levels), _ranked(frame, shares, of.k)
     worth = np.broadcast_to(of.discount[:, None] * gains, share.shape)
     if not of.is_ratio:
@@ -163,7 +164,7 @@ class _Given:
 
 
 def _below(each: Values, given: _Given, share: Values) -> Values:
-    """(S, Q, k, L) Contribution of a pair to average precision at lower relevant documents."""
+    """(S, Q, k, L) Contribution of a pair to average precision at relevant documents below it."""
 
     def total(found: Values) -> Values:
         return np.cumsum(found[:, :, ::-1], axis=2)[:, :, ::-1] - found
@@ -171,7 +172,7 @@ def _below(each: Values, given: _Given, share: Values) -> Values:
     value, absent, present = (
         total(each * one) for one in (given.value, given.absent, given.present)
     )
-    # The falls also include its contribution there, so it is subtracted.
+    # The decreases also include this contribution, so it is subtracted.
     return value + (1 - share) * absent - share * (share * present + (1 - share) * absent)
 
 
@@ -190,15 +191,15 @@ def _counted(frame: Frame, shares: Values) -> Values:
 @dataclass(frozen=True)
 class _Inverse:
     """1 over the ideal value of each query, as expected from the other pairs. Within a query the
-    levels move together. Tables by query and the pair's own share, which is removed from the
-    numbers: from 0 to 1 in G steps."""
+    levels move together. Tables are by query and by the pair's own share (0 to 1 in G steps), which
+    is removed from the numbers."""
 
     value: Values
-    """(L, Q, G) If the pair itself reaches this level and the lower ones."""
+    """(L, Q, G) Value if the pair itself reaches this level and the lower ones."""
     absent: Values
-    """(L, Q, G) Change of the value for a relevant pair with another pair, not counted yet."""
+    """(L, Q, G) Change of the value for a relevant pair with another uncounted pair."""
     present: Values
-    """(L, Q, G) And with another pair that was counted."""
+    """(L, Q, G) The same with another pair that was counted."""
 
     @classmethod
     def of(
@@ -216,7 +217,7 @@ class _Inverse:
         spread = (number - (mean[:, :1] - own)[:, :, None])[..., None] * along[:, None, None]
 
         def expected(levels: Values, more: Values) -> Values:
-            """(Q, G) The pair's own share removed from some levels, and some pairs more."""
+            """(Q, G) The pair's own share removed from some levels, with some pairs more."""
             counts = mean[:, None] - own[:, None] * levels + more
             return (chance / _best(of, counts[:, :, None] + spread, gains)).sum(axis=2)
 
@@ -248,10 +249,9 @@ class _Inverse:
 
 
 def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
-    """(…, P) Numbers of relevant pairs, and their probabilities, from sums of shares and of their
-    squares. A certain number, one more pair with some probability, and a Poisson number are added:
-    so mean and variance are those of the sum, and for a single pair so is the whole
-    distribution."""
+    """(…, P) Numbers of relevant pairs and their probabilities, from sums of shares and of their
+    squares. They are the sum of a certain number, one more pair with some probability, and a
+    Poisson number, so mean and variance are exact, as is the distribution for a single pair."""
     sure = np.floor(np.maximum(squares, 0))
     chance = np.sqrt(np.maximum(squares, 0) - sure)
     rest = np.maximum(mean - sure - chance, 0)
@@ -275,8 +275,8 @@ def _read(table: Values, share: Values) -> Values:
 
 
 def _best(of: Kind, counts: Values, gains: Values) -> Values:
-    """Ideal value of this many pairs at each level (…, L), linear between whole numbers. At least
-    the value of one relevant document, since a query without any scores 0 anyway."""
+    """Ideal value of this many pairs at each level (…, L), interpolated linearly. It is at least
+    the value of one relevant document, since a query without any scores 0."""
     lowest = int(np.argmax(gains > 0))
     counts = np.maximum(counts, np.arange(len(gains)) == lowest)
     if of.name != "nDCG":

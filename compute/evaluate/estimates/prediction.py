@@ -2,8 +2,8 @@
 
 A linear mixed model: fused ranks, each system's own logarithm of the rank under a ridge, and an
 effect of the query that is shrunk towards 0 (the best linear unbiased prediction; Henderson 1975,
-Biometrics 31). How much is shrunk is chosen by the likelihood. A prediction need not be good for an
-estimate to be unbiased, since the sample corrects it; a good prediction needs a smaller sample.
+Biometrics 31). The amount of shrinkage maximises the likelihood. Estimates are unbiased even with
+poor predictions, since the sample corrects them, but good predictions need smaller samples.
 """
 
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ from scipy import special
 from compute.evaluate.estimates.frames import Counts, Frame, Values
 
 VERSION = "ranks-1"
-"""Stored with judgements that were drawn with its help; another formula gets another version."""
+"""Version stored with judgements drawn by a prediction; a new formula gets a new version."""
 _RIDGE = 20.0
-"""Residual variance over that of one system's coefficient, before the likelihood's factor."""
+"""Residual variance over the variance of a system's coefficient, before the likelihood's factor."""
 _TRUST = 4.5
-"""Scale of an LLM's grades: they are shrunk a twentieth as much as a system's ranks, since they
+"""Scale of an LLM's grades, which are shrunk a twentieth as much as a system's ranks, since they
 predict the grade itself."""
 _FACTORS = (0.25, 1.0, 4.0, 16.0)
 _QUERIES = (2.0, 8.0, 32.0, 1e6)
-"""Residual variance over that of query effects: this many judgements of a query count half."""
+"""Residual variance over query-effect variance: this many judgements of a query count half."""
 _LEAST = 1e-9
 _CURVE, _PULL, _STEPS = np.array([-2.0, 4.0]), 0.1, 8
-"""The nearly straight curve that the fit is pulled to, the weight of that pull, and the steps."""
+"""The nearly straight curve towards which the fit is pulled, the pull's weight, and the steps."""
 
 
 def features(frame: Frame, machine: Values | None = None) -> Values:
     """(N, 4 + S) 1; three forms of fused ranks, standardised; minus the logarithm of each rank.
 
-    With an LLM's grades (N,) (NaN: none), 2 more columns: whether there is a grade, and the grade,
-    standardised. Their weight is fitted to human grades, once for all systems.
+    An LLM's grades (N,) (NaN: none) add two columns: whether there is a grade, and the standardised
+    grade. Their weight is fitted to human grades, once for all systems.
     """
     rank = frame.rank
     absent = 2 * max(int(rank.max(initial=1)), frame.depth)
@@ -68,7 +68,7 @@ class Fit:
     curve: Values
     """(2, L) Intercept and slope of the logistic curve from linear predictions to shares."""
     others: Values
-    """(n, L) The prediction of each row from the others."""
+    """(n, L) Prediction of each row from the others."""
 
     def predicted(self, given: Values, query: Counts) -> Values:
         """(N, L) From 0 to 1."""
@@ -77,7 +77,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums for computing the likelihood of every shrinkage."""
+    """Sums for computing the likelihood for every amount of shrinkage."""
 
     given: Values
     """(n, F)"""
@@ -119,7 +119,7 @@ def fit(given: Values, query: Counts, wanted: Values, n_queries: int) -> Fit:
     products = sums.products - (sums.by_query * factor[:, None]).T @ sums.by_query
     coefficients = inverse @ products[:n_features, n_features:]
     effects = factor[:, None] * (y - x @ coefficients)
-    # The influence of a row on its own prediction yields the prediction without that row.
+    # The prediction without a row follows from the row's influence on its own prediction.
     away = given - (factor[:, None] * x)[query]
     own = factor[query] + ((away @ inverse) * away).sum(axis=1)
     residuals = wanted - given @ coefficients - effects[query]
@@ -133,7 +133,7 @@ def _share(linear: Values, curve: Values) -> Values:
 
 
 def _logistic(linear: Values, wanted: Values) -> Values:
-    """(2,) The curve by Newton's method, shrunk slightly towards `_CURVE` (Platt 1999)."""
+    """(2,) The curve, by Newton's method, shrunk slightly towards `_CURVE` (Platt 1999)."""
     given, found = np.column_stack([np.ones(len(linear)), linear]), _CURVE
     for _ in range(_STEPS):
         share = special.expit(given @ found)
@@ -144,7 +144,7 @@ def _logistic(linear: Values, wanted: Values) -> Values:
 
 
 def _likeliest(sums: Sums) -> tuple[float, Values]:
-    """The shrinkage of the query effects, and the inverse for the coefficients."""
+    """Shrinkage of the query effects, and the inverse for the coefficients."""
     n_features, n = sums.given.shape[1], len(sums.query)
     best = (-np.inf, 0.0, np.zeros((0, 0)))
     for shrunk in _QUERIES:

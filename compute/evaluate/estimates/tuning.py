@@ -1,13 +1,13 @@
-"""Value of a parameter tuned on the given queries. There is a value for each query at each setting
-of a parameter, such as the weight of a fusion: the best mean over these queries is too optimistic,
-since it was selected. Here the setting is chosen on nine tenths of the queries and evaluated on the
-last tenth, for each tenth in turn, with the tenths drawn REPEATS times: cross-validation (Stone
-1974, Journal of the Royal Statistical Society B 36, 111-147). The settings may be of several
-parameters, or of several methods: every choice is made inside the nine tenths, and the queries of
-the last tenth have no part in it. The choices share most of their queries, so the spread of the
-values gives too narrow an interval: 88 to 96% of 95% intervals covered the true value. The standard
-error is therefore that of the whole procedure under resampled queries (Efron 1979), with all copies
-of a query in one tenth; 94 to 98% of those intervals covered it, from 50 queries on
+"""Value of a parameter that is tuned on the given queries. Each query has a value at each setting
+of the parameter, such as the weight of a fusion. The best mean over these queries is too
+optimistic, since it was selected. Here the setting is chosen on nine tenths of the queries and
+evaluated on the last tenth, for each tenth in turn, with the tenths drawn REPEATS times:
+cross-validation (Stone 1974, Journal of the Royal Statistical Society B 36, 111-147). Settings may
+combine several parameters or methods: every choice is made within the nine tenths, without the
+queries of the last tenth. The choices share most of their queries, so intervals from the spread of
+the values are too narrow: 88 to 96% of 95% intervals covered the true value. The standard error is
+therefore computed by resampling queries for the whole procedure (Efron 1979), with all copies of a
+query in one tenth; 94 to 98% of these intervals covered the true value, from 50 queries on
 (`tests.benchmarks.simulations.tuning`)."""
 
 from typing import NamedTuple
@@ -24,16 +24,16 @@ Values = NDArray[np.float64]
 FOLDS = 10
 REPEATS = 10
 DRAWS = 200
-"""Resamples of queries for the standard error."""
+"""Number of resamples of queries for the standard error."""
 FEWEST = 50
-"""Fewest queries with which the coverage of the interval was confirmed."""
+"""Fewest queries for which the coverage of the interval was confirmed."""
 
 
 class Tuned(NamedTuple):
     """Result of choosing the setting on other queries."""
 
     values: Values
-    """Value of each query at the setting chosen without it, averaged over the repetitions."""
+    """Each query's value at the setting chosen without it, averaged over the repetitions."""
     chosen: NDArray[np.int64]
     """Number of times that each setting was chosen, of FOLDS x REPEATS."""
     errors: Values
@@ -51,13 +51,13 @@ def cross_validated(
     """Choose the setting with the best mean on other queries.
 
     `values`: settings x queries; `bases`: bases of comparison x queries; `sign` is -1 if a lower
-    value is better; `parts`: the part of each query; parts have equal weight in a mean. Of equally
-    good settings, the first is chosen. Raises ValueError for fewer than FEWEST queries.
+    value is better; `parts`: the part of each query; parts have equal weight in a mean. Among
+    equally good settings the first is chosen. Raises ValueError for fewer than FEWEST queries.
     """
     table, against = np.asarray(values, np.float64), np.asarray(bases, np.float64)
     n = table.shape[1]
     if n < FEWEST:
-        raise ValueError(f"{n} queries are too few to choose on others: {FEWEST} are needed")
+        raise ValueError(f"{n} queries are too few for cross-validation: {FEWEST} are needed")
     _, part = np.unique(np.zeros(n) if parts is None else np.asarray(parts), return_inverse=True)
     share = 1 / (part.max() + 1) / np.bincount(part)[part]
     random = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ def cross_validated(
 def _chosen(
     weighted: Values, share: Values, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The setting chosen for each fold on the other folds, and the fold of each query."""
+    """Setting chosen for each fold on the other folds, and the fold of each query."""
     fold = random.permutation(len(share)) % FOLDS
     member = fold[:, None] == np.arange(FOLDS)
     elsewhere = (weighted.sum(1, keepdims=True) - weighted @ member) / (1 - share @ member)
@@ -85,7 +85,7 @@ def _chosen(
 
 
 def _again(part: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """Number of times that each query is drawn, each part separately."""
+    """Number of times that each query is drawn, separately for each part."""
     counts = np.empty(len(part), dtype=np.int64)
     for one in range(part.max() + 1):
         own = np.flatnonzero(part == one)
@@ -94,7 +94,7 @@ def _again(part: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.i
 
 
 def carried(means: DataFrame, sign: int = 1) -> DataFrame:
-    """Loss when the best setting of one dataset is used on another.
+    """Loss when the best setting on one dataset is used on another.
 
     `means`: a row for each dataset, a column for each setting. A row for each dataset on which the
     setting is chosen, a column for each on which it is used: the column's best mean minus its mean

@@ -41,8 +41,8 @@ from compute.evaluate.measures import FORMULAS, parse
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
-"""For each wider range: (Q,) the number of unjudged documents of each query that may be relevant in
-it, including those of the lists."""
+"""For each wider range: (Q,) number of unjudged documents of each query that may be relevant,
+including those of the lists."""
 NOTHING: Outside = MappingProxyType({})
 GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
 """Gain functions of the measures that have ranges and order flips."""
@@ -55,8 +55,8 @@ _MOST_KINDS = 2**62
 
 def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     """Score and possible ranges of every query of every system: system, query_id, n_holes, value
-    (unjudged documents not relevant, as everywhere else), low, high; pool_low, pool_high and the
-    like for each wider range of `outside`. Raises WrongInput as `measured`."""
+    (unjudged documents count as not relevant, as everywhere), low, high; also pool_low, pool_high
+    and so on for each wider range of `outside`. Raises WrongInput like `measured`."""
     seen, gain = measured(lists, measure)
     some, kinds = _kinds(seen)
     gains, judged = seen.gain.reshape(-1, seen.depth)[some], some % max(len(seen.queries), 1)
@@ -77,7 +77,7 @@ def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFra
 
 def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
     """Distinct lists of all systems and queries, since most are equal: the place of one list of
-    each kind, as places of (S, Q) laid flat; and the kind of each, (S * Q,)."""
+    each kind, as flattened places of (S, Q); and the kind of each list, (S * Q,)."""
     n_lists = len(lists.systems) * len(lists.queries)
     gains = lists.gain.reshape(n_lists, lists.depth)
     judged = np.tile(lists.judged, (len(lists.systems), 1))
@@ -101,11 +101,11 @@ class Best:
     judged: Numbers
     """(Q, L) See `Lists`."""
     levels: Values
-    """(Q, L, m + 1) At each level separately."""
+    """(Q, L, m + 1) Values at each level separately."""
     steps: Numbers
     """(L,) See `Lists`."""
     whole: Values
-    """(m + 1, Q) With the additional documents at all levels; above 0 with any."""
+    """(m + 1, Q) Values with additional documents at all levels; above 0 with any."""
     gain: Gain
     depth: int
 
@@ -120,24 +120,24 @@ class Best:
         return self.gain.enough(self.depth)
 
     def of(self, queries: Numbers) -> "Best":
-        """Ideal values of some of the queries, by their places."""
+        """Ideal values of some of the queries, by place."""
         own = {"judged": self.judged[queries], "levels": self.levels[queries]}
         return replace(self, whole=self.whole[:, queries], **own)
 
     def repeated(self, n: int) -> "Best":
-        """Ideal values of the same queries, n times over."""
+        """Ideal values of the same queries, repeated n times."""
         return self if n == 1 else self.of(np.tile(np.arange(len(self.judged)), n))
 
 
 def best_orders(lists: Lists, gain: Gain, m: int) -> Best:
-    """Ideal values of the queries of lists."""
+    """Ideal values of the queries of the lists."""
     levels = gain.reach(lists.depth, lists.judged[:, :, None] + np.arange(m + 1))
     whole = np.einsum("qlc,l->cq", levels, lists.steps).copy()
     return Best(lists.judged, levels, lists.steps, whole, gain, lists.depth)
 
 
 def extremes(fixed: Values, ends: Ends, best: Best) -> tuple[Values, Values]:
-    """The least and the largest ratio of every query over all grades of its holes.
+    """Least and largest ratio of each query over all grades of its holes.
 
     fixed (Q,): the sums of the judged documents. ends (m + 1, Q): the least and largest gain of 0
     to m holes of gain 1. If nothing is relevant, the ratio is 0.
@@ -173,8 +173,8 @@ def _raised(
     outside: Sequence[Numbers],
     kinds: Numbers | slice,
 ) -> list[Values]:
-    """The largest ratios of `_largest` with all outside documents: where they are below 0, which is
-    at c_1 = c_2 = ..."""
+    """Largest ratios of `_largest` with all outside documents, for ratios below 0, which is at c_1
+    = c_2 = ..."""
     found = found[kinds]
     negative = found < 0
     if best.enough == 0 or not negative.any():
@@ -200,7 +200,7 @@ def _raised(
 
 
 def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: Best) -> Values:
-    """The largest ratios with this many relevant documents in addition to the relevant holes."""
+    """Largest ratios with this many relevant documents in addition to the relevant holes."""
     found = np.full(len(fixed), -np.inf)
     for c, added in enumerate(gained):
         whole = np.zeros(len(fixed))
@@ -217,7 +217,7 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
     for c in range(1, len(gained)):
         # nan, where there are fewer holes, cannot be attained.
         np.fmax(found, (fixed + best.height * gained[c]) / best.whole[c], out=found)
-    # With only one level that was every choice.
+    # With only one level, every choice has been tried.
     if len(best.steps) == 1:
         return found
     left = np.flatnonzero(found >= 0)
@@ -230,7 +230,7 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
 
 
 def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
-    """The ratio at the choice of c_j with the largest N - best D: above `best` if any is."""
+    """The ratio at the choice of c_j with the largest N - best D; above `best` if any is."""
     chosen = np.argmax(gained[:, None, :] - best[:, None, None] * ideal, axis=2)
     brought = fixed + np.take_along_axis(gained, chosen, axis=1) @ steps
     over = np.take_along_axis(ideal, chosen[:, :, None], axis=2)[:, :, 0] @ steps
@@ -243,7 +243,7 @@ def ratio(part: Values, whole: Values) -> Values:
 
 
 def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """The lists cut to the depth of a measure such as nDCG@10, and the measure's formula.
+    """Lists cut to the depth of a measure such as nDCG@10, and the measure's formula.
 
     Raises WrongInput for a measure without a gain, or one that cuts deeper than the lists.
     """
@@ -256,10 +256,10 @@ def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
 
 
 def formula(measure: str) -> tuple[Gain, int]:
-    """A measure's gain and its cut-off. Raises WrongInput for a measure without either."""
+    """A measure's gain and cut-off. Raises WrongInput for a measure without either."""
     parsed = parse(measure)
     gain = parsed.formula.gain
     if gain is None or parsed.k is None:
         known = ", ".join(f"{name}@k" for name in GAINS)
-        raise WrongInput(f"no interval of {measure}; known: {known}")
+        raise WrongInput(f"there is no interval for {measure}; known: {known}")
     return gain, parsed.k

@@ -12,12 +12,12 @@ from compute.evaluate.holes.bounds import formula, measured, ratio
 from compute.evaluate.top_lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50
-"""Judgements to be added before rates are shown for a corpus with only relevant documents."""
+"""Judgements needed before rates are shown for a corpus with only relevant documents."""
 
 
 def hole(lists: Lists, k: int) -> Series:
     """Hole@k by system: the unjudged share of a query's top k, over the ranks that the list fills;
-    mean over the queries with hits, absent without hits."""
+    a mean over queries with hits, absent without hits."""
     return _mean(lists, hole_by_query(lists, k))
 
 
@@ -28,19 +28,19 @@ def hole_by_query(lists: Lists, k: int) -> Values:
 
 
 def hole_beir(lists: Lists, k: int) -> Series:
-    """Hole@k by system as BEIR's code counts holes: documents of the top k that are not judged for
-    any query, over k however short the list; mean over the queries with hits, as in that code."""
+    """Hole@k by system as BEIR's code counts holes: documents in the top k that are not judged for
+    any query, divided by k even for short lists; a mean over queries with hits, as in that code."""
     top = lists.cut(k)
     return _mean(lists, _answered(top, (top.filled & ~top.known).sum(axis=2) / k))
 
 
 def _answered(top: Lists, shares: Values) -> Values:
-    """Shares (S, Q) if there are hits, otherwise nan."""
+    """Shares (S, Q) for queries with hits, nan for others."""
     return np.where(top.filled.any(axis=2), shares, np.nan)
 
 
 def _mean(lists: Lists, shares: Values) -> Series:
-    """Mean over the queries with hits, by system; absent without hits."""
+    """Mean over queries with hits, by system; absent without hits."""
     return DataFrame(shares, index=pd.Index(lists.systems, name="system")).mean(axis=1)
 
 
@@ -56,14 +56,14 @@ def by_rank(lists: Lists) -> DataFrame:
 
 def tells_more(n_not_relevant: int, n_added: int, n_added_not_relevant: int) -> bool:
     """Return whether condensed and expected scores are meaningful. If only relevant documents are
-    recorded, all judged documents of a list are relevant: without holes every list looks perfect.
-    So the official judgements must contain non-relevant documents, or at least FEWEST_ADDED
-    judgements must have been added, some of which are non-relevant."""
+    recorded, every list without its holes looks perfect. So the official judgements must contain
+    non-relevant documents, or at least FEWEST_ADDED judgements, some of them non-relevant, must
+    have been added."""
     return n_not_relevant > 0 or (n_added >= FEWEST_ADDED and n_added_not_relevant > 0)
 
 
 def rates(lists: Lists) -> Values:
-    """(k,) The mean gain of the judged documents at each rank, over all systems and queries.
+    """(k,) Mean gain of judged documents at each rank, over all systems and queries.
 
     A rank without judgements gets the mean of all ranks.
     """
@@ -82,13 +82,15 @@ def is_expected(measure: str) -> bool:
 def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
     """Scores in which every hole has the mean gain of the judged documents at its rank, in the list
     and in the ideal order: system, query_id, value. `told`: the same lists, scored with the
-    judgements from which the rates are taken (default: all). Optimistic: the judged documents of a
-    pool were retrieved by the systems that made it. The value lies within the range of the own
-    list, since a ratio's largest value has whole grades. Raises WrongInput like `measured`, and for
-    a measure without expected gain."""
+    judgements from which the rates are taken (default: all). These are optimistic, since the judged
+    documents of a pool were retrieved by the systems that contributed to it. A value lies within
+    the range of the own list, since a ratio is largest for whole grades. Raises WrongInput like
+    `measured`, and for a measure without expected gain."""
     seen, gain = measured(lists, measure)
     if not isinstance(gain, Sum):
-        raise WrongInput(f"{measure} is not a sum of gains: its holes have no expected gain")
+        raise WrongInput(
+            f"{measure} is not a sum of gains, so unjudged documents have no expected gain"
+        )
     worth = rates(measured(told or lists, measure)[0])
     gains = np.where(seen.holes, worth, seen.gain)
     discount = gain.discount(seen.depth)
@@ -108,9 +110,8 @@ def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame
 
 
 def condensed(lists: Lists, measure: str) -> DataFrame:
-    """Condensed scores: scores of the lists without their unjudged documents (Sakai 2007): system,
-    query_id, value. The lists are as deep as stored; the measure truncates the remaining
-    documents."""
+    """Condensed scores: scores of the lists without unjudged documents (Sakai 2007): system,
+    query_id, value. Lists are as deep as stored; the measure truncates the remaining documents."""
     order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
     closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)
     seen, gain = measured(replace(lists, gain=closed), measure)

@@ -1,9 +1,8 @@
 """Order flips: could the order of two systems change once the unjudged documents are judged? The
-answer depends on the difference of their scores, with a document that both retrieved judged once
-for both, and one ideal order for both. Two separate ranges do not answer it, whether they overlap
-or not: a judgement may raise both systems equally, and a relevant hole of one raises the ideal
-value for both. The ranges are those of `bounds`; the own lists of two systems are their combined
-top k."""
+answer depends on the difference of their scores, where a document that both retrieved has one grade
+and both share an ideal order. Two separate ranges do not answer it, even if they do not overlap: a
+judgement may raise both systems equally, and a relevant hole of one raises the ideal value for
+both. The ranges are those of `bounds`; the own lists of two systems are their combined top k."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -27,8 +26,8 @@ from compute.evaluate.tolerance import above, equal
 from compute.evaluate.top_lists import Codes, Lists, Numbers, Values
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
-"""The first, or the second, system is ahead in the whole range; the order can flip, or become a
-tie; the systems tie throughout."""
+"""First or second system ahead in the whole range; the order can flip or become a tie; always a
+tie."""
 _AT_ONCE = 4_000
 """Queries of pairs processed together: more exceed the processor's cache, fewer take more steps."""
 
@@ -59,8 +58,8 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
 
 
 def by_query(lists: Lists, measure: str) -> Values:
-    """(3, Q) For two systems, on each query: the difference, first minus second, and its minimum
-    and maximum over every way of judging the holes of both top k; `pairs` gives their means. Raises
+    """(3, Q) The difference of two systems on each query, first minus second, with its minimum and
+    maximum over all ways of judging the holes of both top k; `pairs` gives their means. Raises
     WrongInput like `measured`."""
     seen, gain = measured(lists, measure)
     first, second = (np.array([place]) for place in (0, 1))
@@ -70,7 +69,7 @@ def by_query(lists: Lists, measure: str) -> Values:
 def _sums(
     lists: Lists, gain: Gain, outside: Outside, block: slice, pairs: tuple[Numbers, Numbers]
 ) -> Values:
-    """(P, 3 or more) The sums of `_Found.by_query` over some of the queries, for all pairs."""
+    """(P, 3 or more) Sums of `_Found.by_query` over some of the queries, for all pairs."""
     places = np.arange(len(lists.queries))[block]
     within = {name: counts[block] for name, counts in outside.items()}
     sought = _Found(lists.asked(places), gain, within)
@@ -87,7 +86,7 @@ def _sums(
 
 
 class _Found:
-    """The differences of pairs and their ends, processed in blocks of pairs."""
+    """Differences of pairs and their bounds, in blocks of pairs."""
 
     def __init__(self, lists: Lists, gain: Gain, outside: Outside) -> None:
         self._gain, self._outside = gain, outside
@@ -97,8 +96,8 @@ class _Found:
         self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
 
     def by_query(self, one: Numbers, other: Numbers) -> Values:
-        """(3 or more, P, Q) The difference, and the ends of the own lists and of each range, of P
-        pairs."""
+        """(3 or more, P, Q) Differences of P pairs, with bounds from the own lists and each
+        range."""
         sides = _sides(self._retrieved.of(one), self._retrieved.of(other))
         behind = (self._sums[one] - self._sums[other]).ravel()
         ends, best = self._gain.lead(sides), self._best.repeated(len(one))
@@ -138,7 +137,7 @@ def _ranks_first(array: Codes) -> Codes:
 def _sides(one: _Retrieved, other: _Retrieved) -> Sides:
     shape = one.document.shape
     place, shared = np.zeros(shape, np.dtype(np.int16)), np.zeros(shape, bool)
-    # Rank by rank: all pairs of ranks at once would exceed the processor's cache.
+    # Rank by rank, since all pairs of ranks at once would exceed the processor's cache.
     for rank, also in enumerate(other.document):
         same = (one.document == also) & (also >= 0)
         np.maximum(place, same * np.int16(rank + 1), out=place)

@@ -1,4 +1,4 @@
-"""Queries of a site to a home: for the wanted datasets, with texts as far as licences allow."""
+"""Queries of a site to a home: only the wanted datasets, with texts where licences allow."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,7 +101,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def datasets(self) -> list[Dataset]:
-        """The datasets with scores, in order. Raises Missing for a wanted one without."""
+        """Datasets with scores, in order. Raises Missing for a wanted dataset without scores."""
         scored = {dataset for dataset, _ in self._scored}
         for name in self.wanted.datasets:
             if name not in scored:
@@ -112,7 +112,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def scored_by(self) -> list[str]:
-        """The wanted measures of stored runs. Raises Missing for one in no run and no published
+        """Wanted measures of stored runs. Raises Missing for a measure in no run and no published
         table."""
         stored = cells.in_order(self(leaderboard_select.measures)["measure"])
         printed = set(self(leaderboard_select.published_tables)["measure"])
@@ -135,7 +135,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def called(self) -> dict[str, str]:
-        """Names of systems on the site that differ, without folders of this machine."""
+        """Names of systems that differ on the site, without folders of this machine."""
         return provenance.without_folders(self(catalogue.systems)["system"])
 
     @cached_property

@@ -29,12 +29,11 @@ from compute.views.page import (
 TOOLS = {"pairs": "Any two systems", "lists": "Any query"}
 """Headings of the browser's tools."""
 MOST_SIDE_BY_SIDE = 4
-"""Most published tables and datasets listed; more are folded."""
+"""Most published tables and datasets that are listed; more are collapsed."""
 
 
 def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: Ask) -> Steps:
-    """The parts of a view. `tools`: the data given to a tool, by its name and dataset, and
-    measure."""
+    """Parts of a view. `tools`: the data given to a tool, by its name and dataset, and measure."""
     site.behind.clear()
     yield from page(ask)
     tool = views.shown(shown.page).tool
@@ -69,7 +68,7 @@ def _made_of(site: SiteAsk) -> Steps:
 
 
 def _few(steps: Sequence[Step], title: str) -> Sequence[Step]:
-    """Steps side by side, folded if there are many."""
+    """Steps side by side, collapsed if there are many."""
     return steps if len(steps) <= MOST_SIDE_BY_SIDE else [folded(steps, (), title)]
 
 

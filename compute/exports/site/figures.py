@@ -31,7 +31,7 @@ def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
 
 
 def changes(one: Any, other: Any) -> Any:
-    """Changes that turn one value into the other; in a list by index."""
+    """Changes that turn one value into another; lists by index."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: (one.get(key), other.get(key)) for key in {**one, **other}}
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
@@ -47,7 +47,7 @@ class Ways(NamedTuple):
     """Addresses of the marks of a figure."""
 
     of: Callable[..., str]
-    """The address for a mark's value; empty for none."""
+    """Address for a mark's value; empty without one."""
     made: list[list[str]]
     """Values of all marks that have one, each in its own list."""
 
@@ -77,7 +77,7 @@ def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
 
 
 def looks() -> dict[str, Any]:
-    """Shared layout of all figures of a theme, and the colours of figures drawn by the browser."""
+    """Shared layout of a theme's figures, and the colours of figures that the browser draws."""
     return {
         theme: {
             "template": template(theme).to_plotly_json(),

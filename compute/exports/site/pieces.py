@@ -1,4 +1,4 @@
-"""Data for the browser to show any two systems, and the ranked lists of any query."""
+"""Data with which the browser shows any two systems and the ranked lists of any query."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,7 +22,7 @@ from compute.views.shared.theme import signed
 UNIT = 1_000_000
 """Values by query as integer millionths, half as long as decimals."""
 AT_ONCE = 20_000
-"""Hits in a piece, about 200 kB."""
+"""Hits per piece, which then has about 200 kB."""
 _SCORES = """
 select dataset, query_id, system, value from scores
 where dataset in (select unnest($datasets)) and measure = $measure
@@ -86,7 +86,7 @@ def _pairs(ask: SiteAsk, dataset: Dataset, measure: str, table: DataFrame) -> It
     values, of = table.to_numpy(np.float64).T, table.index.get_level_values("dataset").to_series()
     asked: dict[str, Any] = {"datasets": [dataset.name], "systems": systems, "measure": measure}
     corrected: dict[Any, float] = {}
-    with suppress(WrongInput):  # too few systems, or shared queries
+    with suppress(WrongInput):  # too few systems or shared queries
         among = ask(standings.among_all, **asked)
         corrected = dict(zip(zip(among["a"], among["b"], strict=True), among["p"], strict=True))
     for row in _tested(values, of):

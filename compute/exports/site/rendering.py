@@ -1,4 +1,4 @@
-"""Draws the records of a page as HTML; every text is escaped here."""
+"""Drawing of a page's records as HTML; every text is escaped here."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ from compute.views.shared import text
 from compute.views.shared import theme as looks
 
 MOST_ROWS = 1_000
-"""Most rows of a table; files have all."""
+"""Most rows of a table on a page; files have all rows."""
 MOST_SIDE_BY_SIDE = 8
-"""Most options side by side; more are folded."""
+"""Most options side by side; more are collapsed."""
 MOST_IN_SIGHT = 20
 """Most rows of a table that does not scroll."""
 _LESS = "\\u003c"
@@ -46,7 +46,7 @@ class Drawn(Walk):
         self._views, self._view, self._called = views, view, called
 
     def html(self, page: Page, ask: Ask) -> str:
-        """The parts of the page in the order of the screen."""
+        """Parts of the page in screen order."""
         shown: list[Any] = []
         for _ in self.run(lambda: page(ask), shown):
             pass
@@ -119,7 +119,7 @@ class Drawn(Walk):
         return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 
     def opens(self, opens: records.Opens | None, *carried: str) -> str:
-        """The address opened by a click; empty if the site has no such view."""
+        """Address that a click opens; empty if the site has no such view."""
         one = opens if opens is None or isinstance(opens, records.Link) else opens(*carried)
         if one is None:
             return ""

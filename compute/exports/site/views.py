@@ -14,8 +14,8 @@ from compute.views.page.walk import control
 MADE = "made"
 """The provenance page of a dataset, which only a site has."""
 EVERY, ONE, ALONE = "every", "one", "alone"
-"""Options of a control that have a view: all; only the default; all, but non-default ones only if
-all other controls except the dataset have their defaults."""
+"""Options of a control that have a view: all; only the default; or all, with non-default options
+only if all other controls except the dataset have defaults."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Views:
     """All views of a site, each page's in order, and the links between them."""
 
     def __init__(self, ask: Ask, pages: Mapping[str, Page], wanted: Callable[..., bool]) -> None:
-        """`wanted` decides for a control's key, a value and earlier values whether it has a
+        """`wanted` decides, from a control's key, a value and earlier values, whether it has a
         view."""
         self._ask, self._wanted, self.every = ask, wanted, list[View]()
         self._near: dict[Any, View | None] = {}

@@ -1,4 +1,4 @@
-"""A site as a folder: written elsewhere in full, then moved into place."""
+"""A site as a folder, written elsewhere completely and then moved into place."""
 
 import html
 import json
@@ -68,7 +68,7 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
 
 @contextmanager
 def _in_place(target: Path) -> Iterator[Path]:
-    """A folder next to the target, which replaces it once complete. Raises WrongInput."""
+    """A folder next to the target, which replaces it when complete. Raises WrongInput."""
     target, told = target.resolve(), printable(str(target))
     if target.exists() and not target.is_dir():
         raise WrongInput(f"{told} is a file: name an empty or new folder")
@@ -201,7 +201,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _put(folder: Path, name: str, content: Mapping[str, Any]) -> str:
-    """Write a piece as a script, since browsers open no other kind of local file."""
+    """Write a piece as a script, since browsers load no other kind of local file."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     _write(folder / f"{name}.js", f"beirscope.put({json.dumps(name)},{text});\n".encode())
     return name

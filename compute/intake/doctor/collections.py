@@ -1,4 +1,4 @@
-"""Collections in the BEIR layout: every collection and split of a folder or archive."""
+"""Collections in the BEIR layout: all collections and splits of a folder or archive."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
 
 
 class _Collection:
-    """One collection: its queries, judgements of every split, and corpus, in order."""
+    """A collection: its queries, judgements of every split, and corpus, in order."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class _Collection:
         self.tally = tally
         self.query_ids: set[str] = set()
         self.judged: dict[str, DataFrame] = {}
-        """The judgements of each split."""
+        """Judgements of each split."""
         self.aside = False
-        """True while reading a split that an import leaves out unless named."""
+        """True while reading a split that an import leaves out unless it is named."""
 
     def examine(self) -> None:
         """Examine every file of a collection; an unreadable file does not stop the others."""
@@ -87,7 +87,7 @@ class _Collection:
 
     @contextmanager
     def _step(self, source: BeirSource) -> Iterator[None]:
-        """Unreadable judgements block an import only if it uses their split."""
+        """Unreadable judgements block only imports that use their split."""
         file = self.files.where(source.qrels)
         if not self.aside:
             with self.tally.step(_UNREADABLE, file):
@@ -198,7 +198,7 @@ class _Collection:
                 self.tally.remark(what, example, place, treatment, len(strange))
 
     def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
-        """Report ids that differ only in zeros; `zeros` are those that may have a leading one."""
+        """Report ids that differ only in zeros; `zeros` are ids that may have a leading zero."""
         bare = {id.lstrip("0"): id for id in zeros if id.startswith("0") and id.isdecimal()}
         if not bare:
             return

@@ -35,7 +35,7 @@ create or replace view asked as
     select doc_id as id, min(line) as line, count(*) as n from hits
     where query_id in (select id from queries) group by doc_id
 """
-# By 32-bit scores, as runs are ranked.
+# By 32-bit scores, by which runs are ranked.
 _TOP = """
 select query_id::varchar as query_id, doc_id from (
     select query_id, doc_id, max(try_cast(score as float)) as score from hits
@@ -79,8 +79,8 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """The same for qrels, whose judgements of unknown queries and documents stay. Judgements are
-    counted as in an import."""
+    """The same for qrels, whose judgements of unknown queries and documents are kept. Judgements
+    are counted as in an import."""
     _views(database, "lists", against.query_ids)
     count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
     example = f"query {first!r}; {count:,} such in all"
@@ -143,7 +143,7 @@ def _hold_documents(
 
 
 def remark_documents(database: DuckDBPyConnection, file: str, tally: Tally, dataset: str) -> None:
-    """Report documents of the table `ids(id, line, n)` that are not in `known(id)`."""
+    """Report documents in the table `ids(id, line, n)` that are not in `known(id)`."""
     Ids(database, "document", file).remark_written_otherwise(tally, dataset)
     count, hits, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
     example = f"{counted(count, 'document')}, as {first!r}; {counted(hits, 'hit')} in all"

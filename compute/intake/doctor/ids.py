@@ -1,4 +1,4 @@
-"""Ids that are easily confused, or contain characters that no page can show."""
+"""Ids that are easily confused, or contain characters that no page can display."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _CONTROL = """
 select count(*), arg_min(id, line), min(line) from ids
 where regexp_matches(id, '[[:cntrl:]]')
 """
-# Only ids with a leading zero can equal another as a number, and few files have any.
+# Only ids with a leading zero can equal another id as a number, and few files have any.
 _ONE_NUMBER = """
 with zeros as (
     select distinct ltrim(id, '0') as bare from ids
@@ -25,7 +25,7 @@ with zeros as (
 )
 select count(*), arg_min(written, line), min(line) from twins
 """
-# The guard skips the rest for most ids, which takes long on the millions of a corpus.
+# For most ids this check skips the rest, which would take long for the millions of a corpus.
 _FORMS = r"""
 create or replace macro form(id) as case
     when regexp_full_match(id, '[a-z1-9][a-z0-9_-]*') then id
@@ -71,7 +71,7 @@ def look_at(database: DuckDBPyConnection, table: str) -> None:
 
 @dataclass(frozen=True)
 class Ids:
-    """The distinct ids of one column of a file, in a table `ids(id, line)` of a database."""
+    """Distinct ids of one column of a file, in a table `ids(id, line)` of a database."""
 
     database: DuckDBPyConnection
     what: str
@@ -89,8 +89,8 @@ class Ids:
         self._tell(tally, "{} ids that are the same number", count, twins, line, treatment)
 
     def written_otherwise(self, dataset: str, share: float = 0) -> tuple[int, str, int] | None:
-        """Number of unknown ids that differ from one of the table `known(id)` only in spelling, an
-        example of either side, and its line; None if there are none.
+        """Number of unknown ids that differ from an id in the table `known(id)` only in spelling,
+        an example of each, and its line; None if there are none.
 
         Below a `share` of the unknown ids they count as coincidence, unless they differ only in
         Unicode's normal form.
@@ -105,7 +105,7 @@ class Ids:
         return count, f"{told}; in all {count:,} of {n:,} unknown ids", line
 
     def remark_written_otherwise(self, tally: Tally, dataset: str, share: float = 0) -> None:
-        """Report them."""
+        """Report such ids."""
         if found := self.written_otherwise(dataset, share):
             count, example, line = found
             what, where = WRITTEN_OTHERWISE.format(self.what), Where(self.file, line)
@@ -122,8 +122,8 @@ class Ids:
 
 
 def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
-    """Hint for a file without a known id: a pair of ids that differ only in spelling, else the
-    first of either side."""
+    """Hint for a file without a known id: two ids that differ only in spelling, or else the first
+    ids of the file and the dataset."""
     with scratch() as database:
         database.register("ids", pa.table({"id": own, "line": range(len(own))}))
         database.register("known", pa.table({"id": known}))
@@ -133,7 +133,7 @@ def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
 
 
 def normal(name: str) -> str:
-    """The id in NFC, like most ids."""
+    """The id in NFC, the form of most ids."""
     return unicodedata.normalize("NFC", name)
 
 

@@ -13,7 +13,7 @@ from compute.intake.doctor.report import Tally, Where
 
 UNJUDGED = "top 10 without judgements"
 NEARLY_NONE = 0.005
-"""Share of judged hits below which the judgements are hardly meant for the run."""
+"""Share of judged hits below which the judgements are probably not meant for the run."""
 EXCHANGED = "the judgements' queries are documents of the run: exchange the columns of the qrels"
 RUN_EXCHANGED = "the run's queries are judged documents: exchange its first and third columns"
 
@@ -75,7 +75,7 @@ def remark_judged(
 
 def exchanged(hits: pa.Table, judged: pa.Table) -> str:
     """File to fix if hits are judged after swapping query and document (the run, if it has more
-    queries than documents), else empty."""
+    queries than documents); else empty."""
     with scratch() as database:
         database.register("judged", judged)
         return _exchanged(database, hits)
@@ -93,7 +93,7 @@ def folded(name: str) -> str:
 
 
 class Twins:
-    """Memory-saving finder of ids that differ only in case or Unicode's normal form."""
+    """Finder of ids that differ only in case or Unicode's normal form, which saves memory."""
 
     WHAT = "document ids that differ only in case or Unicode's normal form"
 
@@ -106,7 +106,7 @@ class Twins:
             self._seen.append(hash(folded(name)))
 
     def among(self, names: Callable[[], Iterable[str]]) -> list[tuple[str, str]]:
-        """The pairs, once all ids were seen; `names` yields them again, if there are any."""
+        """The pairs, after all ids were seen; `names` yields the ids again if there are pairs."""
         seen = np.sort(np.frombuffer(self._seen, np.int64))
         again = set(seen[1:][seen[1:] == seen[:-1]].tolist())
         first: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Known ids and facts of the dataset for a run or qrels file."""
+"""Known ids and facts of the dataset that a run or qrels file belongs to."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,35 +20,34 @@ class Known:
 
     dataset: str
     query_ids: pa.ChunkedArray
-    """Large strings: the queries of the split."""
+    """Ids of the split's queries, as large strings."""
     doc_ids: pa.ChunkedArray | None = None
-    """Large strings: the documents of the corpus; None if unknown."""
+    """Ids of the corpus's documents, as large strings; None if unknown."""
     drop_self: bool | None = False
     """True if documents whose id equals the query's are dropped; None if unknown."""
     depth: int = 1000
-    """Hits kept per query."""
+    """Hits stored per query."""
     texts: DataFrame | None = None
     """query_id and text of the queries; None if unknown."""
     judged: pa.Table | None = None
     """query_id, doc_id (large strings) and relevance of the judgements; None if unknown."""
 
     def by_ids(self, table: pa.Table, file: Path, fold: Path | bool = False) -> pa.Table:
-        """Rows of a file by query id instead of text, and by document if chunks are to be
-        merged."""
+        """Rows of a file by query id instead of text, and by document if chunks are merged."""
         if self.texts is not None:
             table = by_text.by_ids(table, self.texts, self.dataset, file)
         return by_text.folded(table, self.doc_ids, fold, file)[0] if fold else table
 
 
 def known(store: Store, dataset: Dataset) -> Known:
-    """The ids of a stored dataset. Raises Missing for one that is not stored."""
+    """Ids of a stored dataset. Raises Missing for one that is not stored."""
     queries = store.part("queries", dataset.name)
     if queries is None:
         damage.refuse(store.parts("queries", dataset.name))
         raise Missing(
             f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
         )
-    # Lengths ship even without documents, so they identify the corpus.
+    # Lengths are shipped even without documents, so they identify the corpus.
     documents = store.part("lengths", dataset.collection)
     judgements = store.part("judgements", dataset.name)
     return Known(

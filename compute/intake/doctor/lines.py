@@ -1,4 +1,4 @@
-"""Lines, read as far as possible, with counts of skipped ones."""
+"""Lines of a file, read as far as possible, with counts of skipped lines."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from compute.datasets.layout import Files
 from compute.intake.doctor.report import Tally, Where
 
 ENOUGH = 10_000
-"""Wrong lines after which reading stops, since the file has another format."""
+"""Number of faulty lines after which reading stops, since the file has another format."""
 _MEND = "fix the line"
 _PIECE = 1 << 20
 _MARK = b"\xef\xbb\xbf"
@@ -18,7 +18,7 @@ _NUMBER = re.compile(rb'"_id"\s*:\s*-?[0-9]')
 
 
 def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec.Survey:
-    """Readable lines of a file; wrong and skipped lines are reported.
+    """Readable lines of a file; faulty and skipped lines are reported.
 
     Raises Missing or WrongInput, the latter also after ENOUGH wrong lines.
     """

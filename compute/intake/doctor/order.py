@@ -21,7 +21,7 @@ _NEGATIVE = "the highest score ranks first: if low scores are good, as for dista
 
 @dataclass(frozen=True)
 class _Lines:
-    """The columns of a run file as arrays, one value per data line, in file order."""
+    """Columns of a run file as arrays, one value per data line, in file order."""
 
     table: pa.Table
 
@@ -37,20 +37,20 @@ class _Lines:
 
     @cached_property
     def score(self) -> np.ndarray:
-        """Scores as compared in ranking: 32 bits; larger ones count as infinite."""
+        """Scores as compared in ranking: in 32 bits, with larger ones infinite."""
         with np.errstate(over="ignore"):
             return self.table["score"].to_numpy().astype(np.float32)
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """NaN if it is not a number."""
+        """The number, or NaN if it is not one."""
         ranks = _codes(self.table["rank"])
         values = np.array([_number(value) for value in ranks.dictionary.to_pylist()])
         return values[ranks.indices.to_numpy()]
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """Mask of the lines, from the second on, with the same query as the previous line."""
+        """Mask of the lines, from the second on, that have the same query as the previous line."""
         return self.query[1:] == self.query[:-1]
 
     @cached_property
@@ -60,12 +60,12 @@ class _Lines:
 
     @cached_property
     def rises(self) -> np.ndarray:
-        """The lines with a higher score than the previous line of the same query."""
+        """Lines with a higher score than the previous line of the same query."""
         return np.flatnonzero((self.score[1:] > self.score[:-1]) & self.follows) + 1
 
     @cached_property
     def contradict(self) -> np.ndarray:
-        """The lines whose rank and score are both above, or both below, the previous line's."""
+        """Lines whose rank and score are both above, or both below, those of the previous line."""
         rank, score = self.rank, self.score
         both = (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])
         both |= (rank[1:] < rank[:-1]) & (score[1:] < score[:-1])
@@ -178,7 +178,7 @@ def _upside_down(found: _Lines, tell: _Tell) -> None:
 
 
 def _codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """One piece, not copied if it already is one."""
+    """The column as one piece, not copied if it already is one."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 

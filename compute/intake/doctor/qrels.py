@@ -1,4 +1,4 @@
-"""TREC's and BEIR's qrels files: their content, and its treatment by an import."""
+"""Qrels files of TREC and BEIR: their content, and how an import treats it."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 
 
 def judged(path: Path, table: pa.Table) -> Known:
-    """The queries and pairs of a qrels file, for comparison with its runs; `table` from `examine`.
+    """Queries and pairs of a qrels file, for comparison with its runs; `table` is from `examine`.
 
     `table` as `examine` returns it.
     """

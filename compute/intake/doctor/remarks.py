@@ -12,7 +12,7 @@ from compute.intake.doctor.judged_hits import UNJUDGED, remark_judged
 from compute.intake.doctor.order import CONTRADICTED, LOWER, PIECES, TIED, remark_order
 from compute.intake.doctor.report import Tally, Where
 
-# By hashes, since of millions of hits mostly no id is left to compare.
+# By hashes, since usually no id of millions of hits is left to compare.
 _IDS = """
 create table ids as select id::varchar as id, min(line) as line, count(*) as n from hits
 where hash(id::varchar) not in (select hash(id) from known) group by id
@@ -22,7 +22,7 @@ _TOLD = (UNJUDGED, *_OTHERWISE, UNKNOWN, LOWER, CONTRADICTED, PIECES, TIED)
 
 
 def ordered(hits: pa.Table, file: str) -> Tally:
-    """The first half of `changing`: `hits` has query_id, rank and score of the file."""
+    """First half of `changing`: `hits` has query_id, rank and score of the file."""
     tally = Tally()
     remark_order(hits, file, tally)
     return tally
@@ -31,8 +31,8 @@ def ordered(hits: pa.Table, file: str) -> Tally:
 def strangers(
     tally: Tally, column: pa.ChunkedArray, known: pa.Array | Path, dataset: str, file: str
 ) -> None:
-    """Report queries missing from a dataset that are its own in another spelling, if `known` are
-    its queries; else documents missing from its corpus, in a file with their doc_id."""
+    """Report queries of a file that its dataset has in another spelling (if `known` has its
+    queries), or else documents missing from its corpus, in a file with their doc_id."""
     with scratch() as database:
         database.register("hits", pa.table({"id": column, "line": np.arange(len(column))}))
         if isinstance(known, Path):
@@ -49,8 +49,7 @@ def strangers(
 def changing(
     tally: Tally, top: pa.Table, judged: pa.Table, file: str, *, corpus: bool
 ) -> list[str]:
-    """The remarks of `check` on order, ties and judgements, a sentence each, the most serious
-    first.
+    """Remarks of `check` on order, ties and judgements, a sentence each, most serious first.
 
     `top` has query_id, doc_id of the first 10 ranks and `judged` of the judgements.
     """

@@ -1,4 +1,4 @@
-"""The report on a file: its content, and each fault with its treatment by an import."""
+"""Report on a file: its content, and each fault with its treatment by an import."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ class Where:
     """Place of an issue."""
 
     file: str
-    """Path of the file; for an archive's member, the archive and the member."""
+    """Path of the file; for a member of an archive, both names."""
     line: int = 0
     """Line from 1; 0 for the file as a whole."""
 
@@ -37,7 +37,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of fault: its count, its first place, and how an import treats it."""
+    """A kind of fault: its count, its first place, and how an import treats it."""
 
     what: str
     count: int
@@ -81,14 +81,14 @@ class Report:
 
 
 class Tally:
-    """Counts issues by kind and keeps the first of each."""
+    """Counter of issues by kind, which keeps the first of each."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, bool], int] = {}
         self._first: dict[tuple[str, bool], tuple[str, Where, str]] = {}
 
     def refuse(self, what: str, example: str, where: Where, treatment: str) -> None:
-        """Count an issue that an import refuses."""
+        """Count an issue for which an import refuses the file."""
         self._note((what, True), 1, (example, where, treatment))
 
     def remark(self, what: str, example: str, where: Where, treatment: str, count: int = 1) -> None:

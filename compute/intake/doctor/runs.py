@@ -1,4 +1,4 @@
-"""TREC run files: their content, and its treatment by an import."""
+"""TREC run files: their content, and how an import treats it."""
 
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def _surveyed(path: Path, tally: Tally) -> pa.Table:
 
 
 def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
-    """Refuse a file in which a query's document has several tags; remark on changing tags."""
+    """Refuse a file in which a hit has several tags; remark on tags that change."""
     tags = database.sql(_TAGS).fetchall()
     if len(tags) == 1:
         return

@@ -25,8 +25,8 @@ def checked(address: str, what: str) -> str:
 
 
 def shown(address: str) -> str:
-    """The address for messages: without name, password and query, which may contain secrets of a
-    mirror, or the signature of a content network."""
+    """The address for messages, without name, password and query, which may contain a mirror's
+    secrets or the signature of a content network."""
     base = address.partition("?")[0].partition("#")[0]
     scheme, slashes, rest = base.partition("://")
     host, slash, path = rest.partition("/")

@@ -1,4 +1,4 @@
-"""One file from a web address: resumed after an interruption, checked, and moved into place
+"""Download of a file: resumed after an interruption, checked, and moved into place when
 complete."""
 
 import re
@@ -36,7 +36,7 @@ def download(
     progress: Progress = quiet,
     accept: Callable[[Path], None] = nothing_to_check,
 ) -> None:
-    """Download the file of an address to `to`: complete, with the right checksum, and accepted. An
+    """Download the file at an address to `to`: complete, with the right checksum, and accepted. An
     interrupted download is kept next to `to` and resumed, now or in a later call, as long as the
     server has the same version. Raises Unavailable if the server cannot be reached, Missing if the
     file is gone, WrongInput if it is not the expected file."""
@@ -55,7 +55,7 @@ def download(
             furthest = max(furthest, part.size)
             last = failures >= (patience.attempts if reached else patience.unreached)
             if (last or part.size == expected.size) and _digest(part, progress) == expected.digest:
-                break  # the file is complete, though the server announced more
+                break  # the file is complete, although the server announced more
             if last:
                 raise Unavailable(_given_up(address, part, cut)) from None
             time.sleep(patience.pause(failures, cut.wait))
@@ -68,7 +68,7 @@ def download(
 
 
 def _receive(part: Partial, address: str, patience: Patience, progress: Progress) -> None:
-    """Request the missing rest and append it, until the server has sent all it announced."""
+    """Request the missing rest and append it, until the server has sent all that it announced."""
     if part.size < len(part.expected.starts):
         part.clear()
     known, have = part.known(), part.size
@@ -109,7 +109,7 @@ def _goes_on(response: Response, have: int, validator: object, total: int | None
 
 
 def _past_the_end(part: Partial, response: Response) -> None:
-    """Nothing follows the local bytes: complete if the server says so, else restart."""
+    """Handle an answer without further bytes: complete if the server says so, else restart."""
     found = _UNSATISFIED.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != part.size:
         part.clear()

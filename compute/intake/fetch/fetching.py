@@ -1,4 +1,4 @@
-"""Fetching a collection: from BEIR's published address or the hub into the datasets folder."""
+"""Download of a collection, from BEIR's published address or the hub, into the datasets folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ ZIP = b"PK"
 
 @dataclass(frozen=True)
 class Fetched:
-    """Outcome of a fetch."""
+    """Outcome of a download."""
 
     offer: Offer
     path: Path
     new: bool
-    """False if it was already here."""
+    """False if the archive was already here."""
 
 
 def fetch(
     bench: Bench, row: Dataset, *, again: bool = False, patience: Patience | None = None
 ) -> Fetched:
-    """Download the archive of a dataset into the datasets folder; an existing one stays, unless
-    `again`.
+    """Download the archive of a dataset into the datasets folder; an existing archive is kept,
+    unless `again`.
 
     An interrupted fetch resumes where it stopped. Raises Unavailable if the download fails, with
     the address and the place for a manual download; WrongInput for a file that is not the expected
@@ -62,7 +62,7 @@ def bring(
 
 
 def by_hand(found: Offer, to: Path) -> str:
-    """Instruction for a dataset that this machine cannot fetch."""
+    """Instruction for a dataset that this machine cannot download."""
     what = "its files, in the BEIR layout," if found.origin == HUB else "it"
     return f"or get {what} by hand from {found.address} and put {to.name} into {to.parent}"
 
@@ -101,11 +101,12 @@ def accept(path: Path, found: Offer, origin: str) -> None:
 
 
 def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
-    # Imported late, since the hub's library is slow to load, and most downloads never need it.
+    # Imported here because the hub's library is slow to load and most downloads never need it.
     from compute.intake.fetch import hub
 
     wanted = hub.files(hub_names.collections(found.rows), patience)
-    # Complete files wait here for the others, so that an interruption repeats no download.
+    # Complete files wait here for the others, so that no download is repeated after an
+    # interruption.
     gathered = to.with_name(f".{to.name}.files")
     paths = [gathered / f"{file.expected.digest[:16]}-{file.name}" for file in wanted]
     sizes = [file.expected.size or 0 for file in wanted]
@@ -130,7 +131,7 @@ def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
 
 
 def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:
-    """Reports the progress of one file as that of all."""
+    """Reporter that shows the progress of one file as the progress of all."""
     before, total = sum(sizes[:number]), sum(sizes)
 
     def watch(done: int, _: int, unit: str) -> None:

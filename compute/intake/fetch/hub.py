@@ -1,4 +1,4 @@
-"""Content of a data-set repository on the Hugging Face hub: files, sizes, checksums, commit."""
+"""Content of a dataset repository on the Hugging Face hub: files, sizes, checksums, commit."""
 
 import re
 import time
@@ -30,7 +30,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class File:
-    """A file of a repository, and its name in the archive made from it."""
+    """A file of a repository, with its name in the archive made from it."""
 
     repository: Repository
     """Repository and commit."""
@@ -53,7 +53,7 @@ def endpoint() -> str:
 
 
 def files(collections: Iterable[Collection], patience: Patience) -> list[File]:
-    """The files of collections. Raises Unavailable, or Missing for files that the hub lacks."""
+    """Files of collections. Raises Unavailable, or Missing for files that the hub lacks."""
     return [file for one in collections for file in _files(one, patience)]
 
 
@@ -94,7 +94,7 @@ def _file(
 def _listed(
     repository: Repository, patience: Patience
 ) -> tuple[Repository, dict[str, RepoSibling]]:
-    """The repository at the commit that its revision resolves to, and its files by name."""
+    """The repository at the commit of its revision, and its files by name."""
     for failures in range(1, patience.unreached + 1):
         try:
             return _ask(repository, patience)

@@ -1,4 +1,4 @@
-"""The repositories of BEIR-PL on the Hugging Face hub, as their pages list them.
+"""Repositories of BEIR-PL on the Hugging Face hub, as listed on their pages.
 
 A collection's repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that is
 never run), a second one named `…-qrels` has `train.tsv`, `dev.tsv` and `test.tsv`, as far as they
@@ -34,8 +34,8 @@ REVISIONS: Mapping[str, str] = MappingProxyType(
         "trec-covid-pl": "81bcb408f33366c2a20ac54adafad1ae7e877fdd",
     }
 )
-"""Commits known from MTEB's list of tasks, or from public addresses of the hub. Other repositories
-are downloaded from `main`; the archive records the commit."""
+"""Commits known from MTEB's list of tasks or from public addresses of the hub. Other repositories
+are downloaded from `main`, and the archive records the commit."""
 
 
 class Repository(NamedTuple):
@@ -46,7 +46,7 @@ class Repository(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """Files of one collection; `part` is its folder in the archive, or empty."""
+    """Files of a collection; `part` is its folder in the archive, or empty."""
 
     part: str
     texts: Repository
@@ -54,7 +54,7 @@ class Collection(NamedTuple):
 
 
 def collections(rows: Iterable[Dataset]) -> list[Collection]:
-    """The collections of an archive: one, or one for each forum."""
+    """Collections of an archive: one, or one for each forum."""
     found: dict[str, Collection] = {}
     for row in rows:
         base, _, part = row.collection.partition("/")

@@ -18,7 +18,7 @@ from compute.intake.fetch.partial import alone, publish
 from compute.store.loading import BATCH, Bench, Loaded
 
 PREFIX = "irds:"
-"""Prefix of that package's names on the command line."""
+"""Prefix of the package's names on the command line."""
 
 
 def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:

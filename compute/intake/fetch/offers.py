@@ -1,4 +1,4 @@
-"""Offers of archives: source, or the reason why one cannot be fetched."""
+"""Offers of archives: the source, or the reason why an archive cannot be downloaded."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from compute.store.store import Store
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
 Target = tuple[str, str]
-"""Target of a job: no system, and the dataset that names an archive."""
+"""Target of a job without a system: the dataset that stands for an archive."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Offer:
     """Name of the archive without `.zip`: the collection, or the whole that contains it."""
     title: str
     rows: tuple[Dataset, ...]
-    """The datasets of the catalogue in it: splits and parts."""
+    """Datasets of the catalogue in it: splits and parts."""
     origin: str
     """BEIR, HUB or NOWHERE."""
     address: str
@@ -38,7 +38,7 @@ class Offer:
     size: int | None
     """Size of the download in bytes; None if unknown."""
     obstacle: str
-    """Obstacle and next step in one sentence; empty if it can be fetched."""
+    """Obstacle and next step in one sentence; empty if it can be downloaded."""
 
     @property
     def n_documents(self) -> int | None:
@@ -72,11 +72,11 @@ def _offers() -> dict[str, Offer]:
 
 
 OFFERS: Mapping[str, Offer] = MappingProxyType(_offers())
-"""Every collection of the catalogue that is an archive, by the archive's name."""
+"""All collections of the catalogue that are archives, by the archive's name."""
 
 
 def offer(row: Dataset) -> Offer:
-    """The archive with a dataset. Raises WrongInput if there cannot be one, Unavailable with the
+    """The archive that contains a dataset. Raises WrongInput if there is none, Unavailable with the
     reason if it is not offered."""
     if row.group == "PyDocs":
         raise WrongInput(
@@ -124,7 +124,7 @@ def folder(settings: Settings) -> Path:
 
 
 def here(found: Offer, settings: Settings) -> Path | None:
-    """The archive or folder that the datasets of an offer are read from, if it is here."""
+    """The archive or folder that an offer's datasets are read from, if it is here."""
     return place(found.name, settings)
 
 
@@ -140,7 +140,7 @@ def archive_address(found: Offer, settings: Settings) -> str:
 
 
 def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> list[Target]:
-    """One target per archive, named by the first dataset in it. Raises for unavailable ones."""
+    """A target per archive, named by its first dataset. Raises for unavailable archives."""
     if systems:
         raise WrongInput("this needs only datasets, no systems: leave --systems out")
     if not datasets:

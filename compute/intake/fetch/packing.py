@@ -1,4 +1,4 @@
-"""Many downloaded files combined into one archive in the BEIR layout, without unpacking to disk."""
+"""Many downloaded files combined into an archive in the BEIR layout, without unpacking to disk."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ ABOUT = "fetched.json"
 """File next to the dataset that names the archive's sources."""
 _PIECE = 1 << 20
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The time of every file, so that the same files make the same archive."""
+"""Time of every file, so that the same files make the same archive."""
 
 
 def pack(
@@ -27,7 +27,7 @@ def pack(
     about: Mapping[str, Any],
     watch: Callable[[int], None],
 ) -> None:
-    """Write an archive of (name in it, file): files that end in .gz are decompressed on the way.
+    """Write an archive of (name in it, file): files that end in .gz are decompressed.
     `watch` receives the number of bytes written. Raises WrongInput for a file that is damaged or
     unpacks to an implausible size."""
     make_folder(to.parent)
@@ -49,7 +49,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _content(file: Path) -> Iterator[bytes]:
-    """The bytes of a file, piece by piece, decompressed if it ends in .gz."""
+    """Bytes of a file in pieces, decompressed if its name ends in .gz."""
     limit = min(max(FREELY, LARGEST_RATIO * file.stat().st_size), LARGEST_FILE)
     read = 0
     with _opened(file) as stream:

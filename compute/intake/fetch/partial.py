@@ -1,4 +1,4 @@
-"""A partial download: the bytes so far, stored with the file's version."""
+"""A partial download: the bytes received so far, stored with the file's version."""
 
 import contextlib
 import errno
@@ -29,7 +29,7 @@ class Expected:
     size: int | None = None
     """Size in bytes, if known."""
     starts: bytes = b""
-    """Its first bytes, which distinguish an archive from a web page at once."""
+    """The file's first bytes, which distinguish an archive from a web page at once."""
     largest: int = 64 * 1024**3
     """Most bytes accepted if the size is unknown."""
 
@@ -40,14 +40,14 @@ class Expected:
 
 
 class Partial:
-    """The hidden file next to its future place, and its note: address and version."""
+    """The hidden file next to its future place, and its note with address and version."""
 
     def __init__(self, to: Path, address: str, expected: Expected) -> None:
         self.to = to
         self.expected = expected
         self.path = to.with_name(f".{to.name}.part")
         self._note = to.with_name(f".{to.name}.part.json")
-        # Not the address itself, since a mirror's may contain a password.
+        # The address itself is not stored, since a mirror's may contain a password.
         of = hashlib.sha256(address.encode()).hexdigest()
         self._origin = {"address_sha256": of, "digest": expected.digest}
         self.in_one = False
@@ -62,7 +62,7 @@ class Partial:
             return 0
 
     def known(self) -> dict[str, Any]:
-        """Facts from the server on the file; empty unless for this address and checksum."""
+        """Facts from the server about the file; empty unless for this address and checksum."""
         try:
             note = json_files.parsed(self._note.read_text("utf-8"))
         except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Requests to a web address: redirects are followed by hand, and every failure is a sentence or
-retried. Proxies and certificates are those of the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE
-…), as read by `httpx2`, which the hub's library also uses."""
+"""Requests to a web address: redirects are followed here, and every failure is retried or becomes a
+sentence. Proxies and certificates are taken from the environment (HTTPS_PROXY, NO_PROXY,
+SSL_CERT_FILE …), as read by `httpx2`, which the hub's library also uses."""
 
 import socket
 import ssl
@@ -34,28 +34,28 @@ class Patience:
     """Timeouts for a server, in seconds."""
 
     attempts: int = 6
-    """Failures in a row, with almost no progress, after which the download is given up."""
+    """Consecutive failures, with almost no progress, after which the download is given up."""
     unreached: int = 3
-    """The same if the server was never reached: usually there is no network."""
+    """The same if the server was never reached, which usually means that there is no network."""
     first: float = 1.0
     """The pause after the first failure; each further one is twice as long."""
     longest: float = 60.0
-    """The longest pause; a server that requests a longer one is not waited for."""
+    """Longest pause; if a server requests a longer one, the download fails."""
     connect: float = 15.0
     silence: float = 30.0
     """Seconds without a byte."""
     window: float = 60.0
     slowest: int = 1_000
-    """Bytes per second over each window: a slower server counts as disconnected."""
+    """Bytes per second in each window; a slower server counts as disconnected."""
     redirects: int = 5
 
     def pause(self, failures: int, asked: float | None = None) -> float:
-        """Seconds before the next attempt; at least the delay that the server requested."""
+        """Seconds before the next attempt, at least the delay that the server requested."""
         return max(min(self.first * 2 ** (failures - 1), self.longest), asked or 0.0)
 
 
 class Cut(Exception):
-    """The connection failed in a way that another attempt may fix; the message says how."""
+    """A failure that another attempt may fix; the message explains it."""
 
     def __init__(self, why: str, *, reached: bool = True, wait: float | None = None) -> None:
         super().__init__(why)
@@ -170,7 +170,7 @@ def _refuse(response: Response, address: str, patience: Patience) -> None:
 
 
 def _asked(text: str) -> float | None:
-    """Seconds requested by a Retry-After, a number or a date; None for none or nonsense."""
+    """Seconds requested by a Retry-After, a number or a date; None if absent or invalid."""
     if text.strip().isdecimal() and len(text) < 10:
         return float(text)
     try:
@@ -183,7 +183,7 @@ def _asked(text: str) -> float | None:
 
 
 class Meter:
-    """Watches that bytes arrive fast enough. Raises Cut."""
+    """Check that bytes arrive fast enough. Raises Cut."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience

@@ -1,4 +1,4 @@
-"""The connection to a server: nothing from the environment is sent, and little is read."""
+"""Connection to a server: nothing from the environment is sent, and little is read."""
 
 import time
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ import httpx2
 import openai
 
 LONGEST_BODY = 1_000_000
-"""Most bytes read of an answer; one with a grade has less than a thousandth."""
+"""Most bytes of an answer to read; an answer with a grade has less than a thousandth."""
 _SENT = ("host", "content-type", "content-length", "accept", "connection", "user-agent")
-"""Headers sent besides the key; the package would add more from the environment."""
+"""Headers sent besides the key; the package would add others from the environment."""
 _UNTIL = "answer_until"
 
 
 class TooLong(httpx2.ReadError):
-    """The server sends more than an answer can be."""
+    """The server sends more than an answer can contain."""
 
 
 def client(key: str, seconds: int) -> httpx2.Client:
@@ -42,7 +42,7 @@ def client(key: str, seconds: int) -> httpx2.Client:
 
 
 class _Short(httpx2.SyncByteStream):
-    """A body that ends with an error when it is too long or takes too long."""
+    """A body that ends with an error if it is too long or takes too long."""
 
     def __init__(self, stream: httpx2.SyncByteStream, request: httpx2.Request) -> None:
         self._stream, self._request = stream, request

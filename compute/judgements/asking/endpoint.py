@@ -1,4 +1,4 @@
-"""The server of an LLM, with OpenAI's chat interface. Errors repeat nothing that it sent.
+"""The server of an LLM, with OpenAI's chat interface. Errors never repeat what it sent.
 
 Nothing that the server sends is repeated in an error: it may echo the key or a text.
 """
@@ -22,7 +22,7 @@ _NO_KEY = "none"
 _HOST = r"[a-z0-9._:-]+"
 _AGAIN = (408, 409, 429)
 _MOST = 10**9
-"""Most tokens of a request that a server's count is trusted for."""
+"""Most tokens of a request for which a server's count is trusted."""
 _UNSUPPORTED = ("unsupported_parameter", "unsupported_value")
 _CODES = (
     "billing_hard_limit_reached",
@@ -36,7 +36,7 @@ _CODES = (
     "server_error",
     *_UNSUPPORTED,
 )
-"""Error words of servers that may be repeated; others could be a text or the key."""
+"""Error words of servers that may be repeated; other words could be a text or the key."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Busy(Exception):
 
 
 class Refused(Exception):
-    """The server rejects this request; another may be accepted."""
+    """The server rejects this request but may accept another."""
 
 
 class Forbidden(Unavailable):
-    """The key is rejected, or this request is: status 403 means either."""
+    """The key or this request is rejected; status 403 means either."""
 
 
 class Strange(Unavailable):
@@ -112,7 +112,7 @@ class Endpoint:
             )
         if importlib.util.find_spec("openai") is None:
             raise Unavailable("the package openai is not installed: pip install openai")
-        # Imported late, since it takes half a second and only requests need it.
+        # Imported here because it takes half a second and only requests need it.
         import openai
 
         from compute.judgements.asking import connection
@@ -126,7 +126,7 @@ class Endpoint:
             base_url=self.address,
             timeout=settings.judge_seconds,
             max_retries=0,
-            # Texts are sent to the allowed address only.
+            # Texts are sent only to the allowed address.
             http_client=connection.client(self._key, settings.judge_seconds),
         )
         self._too_long = connection.TooLong
@@ -156,7 +156,7 @@ class Endpoint:
         try:
             choice, usage = found.choices[0], found.usage
             tokens = getattr(usage, "total_tokens", None)
-            # A bool is an int, too.
+            # A bool is also an int.
             known = type(tokens) is int and 0 <= tokens <= _MOST
             text = choice.message.content or ""
             cut = choice.finish_reason == "length"

@@ -1,6 +1,6 @@
-"""The journal of requests to LLMs, and consents to send texts: tables of the state. A request has
-its row before it is sent, and the row its outcome before the pair is asked about again. So whatever
-ends a process, every request is counted, and none is repeated: a row without an outcome was in
+"""The journal of requests to LLMs, and consents to send texts: tables of the state. A request gets
+its row before it is sent, and the row its outcome before the pair is asked about again. However a
+process ends, every request is thus counted and none is repeated: a row without an outcome was in
 progress at the end, and its job does not ask again."""
 
 import hashlib
@@ -21,9 +21,9 @@ from compute.store import state
 from compute.store.store import Store
 
 GRADE, UNREADABLE, REFUSED, FAILED = "grade", "unreadable", "refused", "failed"
-"""Outcomes; a failed request is repeated, the others are about the pair."""
+"""Outcomes; a failed request is repeated, other outcomes are final for the pair."""
 ATTEMPTS = 2
-"""Most attempts per pair while answers are not a grade."""
+"""Most attempts per pair while the answers are not a grade."""
 INTERRUPTED = "its answer was pending when the process ended"
 
 consents = Table(
@@ -91,7 +91,7 @@ def _consent(dataset: str, address: str):
 
 @dataclass(frozen=True)
 class Spent:
-    """Requests and tokens of a job; an open request counts as its maximum."""
+    """Limits on requests and tokens of a job; an open request counts as its maximum."""
 
     requests: int
     tokens: int
@@ -176,9 +176,9 @@ def grades(rows: DataFrame) -> DataFrame:
 
 
 def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str], int]:
-    """Attempts used by each pair; pairs without attempts left are not asked about. A grade uses
-    them up, and so do a refusal and a request pending when a process ended; with `again` the latter
-    two count only in the current job."""
+    """Attempts used by each pair; pairs without attempts left are not asked about. A grade uses up
+    all attempts, as do a refusal and a request that was pending when a process ended; with `again`
+    these two count only in the current job."""
     if again:
         rows = rows[(rows["job"] == job) | (rows["outcome"] == GRADE)]
     used = Counter[tuple[str, str]]()
@@ -202,7 +202,7 @@ def _pairs(rows: DataFrame) -> Iterable[tuple[str, str]]:
 
 
 def state_of(store: Store, dataset: str, machine: str) -> tuple[int, int]:
-    """Numbers of requests and of ended ones, which change with the journal."""
+    """Number of requests and of ended requests, which change with the journal."""
     counts = select(func.count(), func.count(requests.c.outcome))
     with store.engine.connect() as connection:
         own = (requests.c.dataset == dataset) & (requests.c.machine == machine)
@@ -220,8 +220,8 @@ def machines(store: Store, dataset: str) -> set[str]:
 
 @contextmanager
 def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterator[None]:
-    """Keep other processes from asking an LLM about a dataset while the body runs. Raises Conflict
-    if one still does after this many seconds."""
+    """Keep other processes from asking an LLM about a dataset during the with-block. Raises
+    Conflict if one still asks after this many seconds."""
     name = "judge-" + hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
     file = store.home / "locks" / f"{name}.lock"
     with sole(file, wait) as held, state.alone(store.engine, name, wait if held else 0) as ours:
@@ -231,7 +231,7 @@ def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterat
 
 
 def forget(store: Store, dataset: str, machine: str = "") -> None:
-    """Drop the requests about a dataset, of one LLM or of all."""
+    """Delete the requests about a dataset, of one LLM or of all."""
     own = requests.c.dataset == dataset
     if machine:
         own &= requests.c.machine == machine

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from compute.judgements.tasks.grades import Grades, lines
 
 VERSION = "1"
-"""Increased whenever the wording changes."""
+"""Version, increased whenever the wording changes."""
 LONGEST = 8_000
 """Characters of a document that are sent."""
 LONGEST_ANSWER = 16
@@ -65,10 +65,10 @@ class Prompt:
     """If empty, a default sentence is used."""
 
     def messages(self, query: str, document: str, *, reminded: bool = False) -> list[Message]:
-        """The messages about one document; `reminded` after an answer that was not a grade."""
+        """Messages about one document; `reminded` after an answer that was not a grade."""
         document = document[:LONGEST]
         numbers = ", ".join(str(relevance) for relevance, _ in self.grades)
-        # A document cannot contain the mark made from itself, and so cannot end its own part.
+        # A document cannot contain the mark derived from it, so it cannot end its own part.
         mark = hashlib.sha256(f"{query}\0{document}".encode("utf-8", "replace")).hexdigest()[:16]
         told = {"guideline": self.guideline.strip() or _GUIDELINE, "grades": lines(self.grades)}
         asked = {"query": query, "document": document, "numbers": numbers}
@@ -86,9 +86,8 @@ class Prompt:
         return f"{VERSION}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
     def grade(self, answer: str) -> int | None:
-        """The grade, if the answer, or its end after reasoning, states exactly one: as its number
-        or its name, or both, as JSON with a key such as `grade`, or as the last `Grade: 2` in
-        words."""
+        """The grade, if the answer, or its end after reasoning, states exactly one: as a number, a
+        name or both, as JSON with a key such as `grade`, or as the last `Grade: 2` in words."""
         text = re.sub(r"(?s)^.*</think>|<think>.*", "", answer).strip()
         stated = self._plain(text)
         bare = re.sub(r"^```\w*\s*|\s*```$", "", text)
@@ -124,7 +123,7 @@ class Prompt:
 
 
 def most_tokens(messages: Sequence[Message], answer: int = LONGEST_ANSWER) -> int:
-    """Most tokens of a request with an answer of this length: no token has less than a byte."""
+    """Most tokens of a request with an answer of this length: no token is less than a byte."""
     return sum(len(one["content"].encode()) for one in messages) + _FRAME + answer
 
 

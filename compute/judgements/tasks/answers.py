@@ -11,25 +11,25 @@ from compute.base.errors import WrongInput
 GRADE, SKIP, UNDO = "grade", "skip", "undo"
 LONGEST_NOTE = 2000
 LONGEST_PAUSE = 3600.0
-"""Most seconds that count for one answer, since people take breaks."""
+"""Most seconds that count for an answer, since people take breaks."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One key press of an assessor."""
+    """A key press of an assessor."""
 
     entry: str
     """Id given by the browser, so that an answer sent twice is saved once."""
     pair: str
     act: str
     relevance: int | None
-    """Relevance of a grade; None otherwise."""
+    """Relevance of a grade; None for other answers."""
     unsure: bool
     note: str
     seconds: float
     guideline_version: int
     texts: str = ""
-    """The judged texts, named as by `queue.texts`; empty from a form that does not name them."""
+    """The judged texts, as identified by `queue.texts`; empty if the form does not send them."""
 
 
 def parsed(log: object) -> list[Answer]:
@@ -68,7 +68,7 @@ def _name(word: object) -> str:
 
 
 def _note(words: object) -> str:
-    # No database stores half a character; an entry that cannot be saved would block all others.
+    # No database stores half a character, and an entry that cannot be saved would block all others.
     whole = str(words or "").encode("utf-8", "ignore").decode("utf-8")
     return whole.replace("\0", "")[:LONGEST_NOTE]
 

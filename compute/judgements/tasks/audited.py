@@ -1,5 +1,5 @@
-"""Outcome of an audit: how often a second look grades labels differently, and the labels under
-which the order of systems is drawn again."""
+"""Outcome of an audit: how often assessors grade labels differently, and labels under which the
+ranking is drawn again."""
 
 from dataclasses import dataclass
 
@@ -23,24 +23,24 @@ class Audit:
     """Outcome of an audit so far."""
 
     looked: DataFrame
-    """query_id, doc_id, label, second (NaN: skipped), settled (NaN: not), group, of the audited
-    pairs before the first that waits."""
+    """query_id, doc_id, label, second (NaN: skipped), settled (NaN: not), group of the audited
+    pairs before the first pending one."""
     groups: DataFrame
-    """label, size: of each group, pairs of one grade with one inclusion probability, the official
-    grade and the number of pairs."""
+    """label, size of each group, which has pairs of one grade with the same inclusion probability:
+    the official grade and the number of pairs."""
     n_keys: int
-    """Documents of the task that count, unjudged ones among them."""
+    """Number of documents of the task that count, including unjudged ones."""
     n_waiting: int
     keys: int
-    """Officially judged pairs of the whole task."""
+    """Number of officially judged pairs in the whole task."""
     sample: Drawn
     grades: Grades
 
     def rates(self) -> DataFrame:
-        """A row for each grade, and for all relevant labels if they have several: labels, n_labels,
-        n_audited, n_skipped, n_differ, rate, low, high (95%, of the share that is graded
-        differently; of all relevant ones, as not relevant), n_settled, n_wrong, wrong_low and
-        wrong_high (95%, of wrong labels by adjudications; absent before any)."""
+        """A row for each grade, and for all relevant labels if these have several grades: labels,
+        n_labels, n_audited, n_skipped, n_differ, rate, low, high (95% interval of the share graded
+        differently; for all relevant labels, as not relevant), n_settled, n_wrong, wrong_low and
+        wrong_high (95% interval of wrong labels, by adjudications; absent before any)."""
         label, names = self.groups["label"], dict(self.grades)
         rows = [
             {
@@ -54,7 +54,7 @@ class Audit:
         return DataFrame(rows)
 
     def _row(self, among: pd.Series, *, crossing: bool = False) -> dict[str, object]:
-        """`among`: some groups; `crossing`: only a grade of no relevance differs."""
+        """`among`: only these groups; `crossing`: only grades of no relevance differ."""
         groups = np.flatnonzero(among)
         own = self.looked[self.looked["group"].isin(groups)]
         place = np.searchsorted(groups, own["group"])
@@ -89,7 +89,7 @@ class Audit:
     def order(
         self, frame: Frame, labels: DataFrame, machine: DataFrame | None = None
     ) -> Audited | None:
-        """Labels of the frame beside the audit; None if runs or labels have changed since."""
+        """Labels of the frame with the audit's; None if runs or labels have changed since."""
         plan = auditing.strata(frame, labels, self.keys, machine)
         chances = plan.chances[frame.rows(self.sample.pairs)]
         same = (chances == 0) | np.isclose(chances, self.sample.pairs["size"])
@@ -104,8 +104,8 @@ class Audit:
 
 def audit(store: Store, task: Task, labels: DataFrame, rows: DataFrame, choice: Choice) -> Audit:
     """The audit of a task, by official judgements (query_id, doc_id, relevance) and the rows of
-    added ones. Grades that people gave blind count, as `choice` says, in the order of the task up
-    to the first document that waits; settled grades tell which labels are wrong."""
+    added ones. Blind grades count according to `choice`, in the order of the task up to the first
+    pending document; settled grades show which labels are wrong."""
     (sample,) = samples.stored(store, task.id)
     people = tuple(source for source in choice.sources if source != ADJUDICATION)
     second = resolve(rows[rows["task"] != IN_VIEW], Choice(choice.rule, people))
@@ -122,7 +122,7 @@ def of(
     settled: DataFrame,
     grades: Grades,
 ) -> Audit:
-    """The same by the grades of the first n pairs, and by settled ones: query_id, doc_id,
+    """The same from the grades of the first n pairs, and from settled grades: query_id, doc_id,
     relevance."""
     given = labels[PAIR].assign(label=labels["relevance"].clip(lower=0).astype(np.float64))
     drawn = sample.pairs.assign(place=range(len(sample.pairs))).merge(given, on=PAIR)

@@ -1,5 +1,5 @@
-"""Drawing audits: tasks of pairs that have official judgements, among pairs without, so that nobody
-knows which.
+"""Drawing of audits: tasks with officially judged pairs among unjudged ones, so that nobody knows
+which are audited.
 
 An audit keeps the inclusion probability of each drawn pair as its size. Its strata are the
 official grade, the system that profits (ranks the pair best) and, with an LLM's grades, whether
@@ -17,27 +17,27 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 from compute.judgements.tasks.samples import Drawn
 
 VERSION = "audit-1"
-"""Stored as the predictor: other strata or chances are another version."""
+"""Version stored as the predictor; other strata or probabilities get a new version."""
 UNJUDGED = 0.25
-"""Share of pairs without an official judgement that an audit mixes in."""
+"""Share of unjudged pairs that an audit adds."""
 _PER_STRATUM = 10
-"""Keys for each stratum, on average; smaller strata of a grade are one."""
+"""Mean number of keys per stratum; smaller strata of a grade are merged."""
 
 
 @dataclass(frozen=True)
 class Strata:
-    """The officially judged pairs of a frame, and how many of each stratum are drawn."""
+    """Officially judged pairs of a frame, and how many of each stratum are drawn."""
 
     labels: Values
-    """(N,) Official grades, at least 0; NaN where there is none."""
+    """(N,) Official grades of at least 0; NaN without one."""
     stratum: Counts
-    """(N,) Number of the stratum, 0 where there is no label."""
+    """(N,) Number of the stratum; 0 without a label."""
     n: Counts
-    """(H,) Pairs drawn."""
+    """(H,) Number of pairs drawn."""
 
     @property
     def sizes(self) -> Counts:
-        """(H,) Pairs in each stratum."""
+        """(H,) Number of pairs in each stratum."""
         return np.bincount(self.stratum[~np.isnan(self.labels)], minlength=len(self.n))
 
     @property
@@ -47,8 +47,8 @@ class Strata:
         return np.where(np.isnan(self.labels), 0.0, chances[self.stratum])
 
     def by_grade(self) -> DataFrame:
-        """grade, n_labels, keys (labels drawn), reach (half of the 95% interval at 5%, in four of
-        five audits), needed (labels that bring it to 4 points)."""
+        """grade, n_labels, keys (labels drawn), reach (95% half-width at a rate of 5%, in four of
+        five audits), needed (labels for a reach of 4 points)."""
         rows = []
         for grade in np.unique(self.labels[~np.isnan(self.labels)]):
             own = np.unique(self.stratum[self.labels == grade])
@@ -59,7 +59,7 @@ class Strata:
 
 
 def strata(frame: Frame, labels: DataFrame, keys: int, machine: DataFrame | None = None) -> Strata:
-    """Strata of a frame by official judgements, with so many keys: equally many for each grade.
+    """Strata of a frame by official judgements, for this many keys, equally many for each grade.
 
     `machine`: an LLM's grades, as `labels` query_id, doc_id, relevance. Raises WrongInput where
     nothing is judged.
@@ -88,7 +88,7 @@ def strata(frame: Frame, labels: DataFrame, keys: int, machine: DataFrame | None
 
 
 def _merged(codes: Counts, most: int) -> Counts:
-    """Numbers from 0 of at most so many groups: the largest, and one of all others."""
+    """Numbers from 0 of at most this many groups: the largest groups, and one for all others."""
     _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
     order = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
     return np.minimum(order[place], most - 1)
@@ -103,7 +103,7 @@ def mixed_in(frame: Frame, judgements: DataFrame, n: int) -> tuple[Counts, int]:
 def draw(
     frame: Frame, judgements: DataFrame, n: int, seed: int, machine: DataFrame | None = None
 ) -> Drawn:
-    """An audit of n documents in random order; `judgements` as of `tasks.make`."""
+    """An audit of n documents in random order; `judgements` as in `tasks.make`."""
     random, (others, n_others) = np.random.default_rng(seed), mixed_in(frame, judgements, n)
     plan = strata(frame, judgements[judgements["official"]], n - n_others, machine)
     chances, rows = plan.chances, [random.permutation(others)[:n_others]]

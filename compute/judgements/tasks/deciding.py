@@ -1,4 +1,4 @@
-"""Which of two systems is better, under looks after every judgement: alpha spending."""
+"""Which of two systems is better, when results are viewed after every judgement: alpha spending."""
 
 from typing import NamedTuple
 
@@ -15,25 +15,25 @@ from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
 
 MEASURE = "P@10"
-"""The measure that the rule was simulated for: see the benchmark `simulations.decided`."""
+"""Measure for which the rule was simulated: see the benchmark `simulations.decided`."""
 LOOKS = {60: 0.001, 100: 0.016, 200: 0.026, 400: 0.004, 800: 0.002, 1600: 0.001}
-"""Numbers of judgements at which it may be decided, and what each spends of the 5% (Lan and DeMets
-1983, Biometrika 70): most where differences of .15 and of .10 are decided. The shares add up to 5%
-without counting on how the looks depend on each other, which changes as all comes to be judged."""
+"""Numbers of judgements at which a decision is possible, and the share of the 5% that each spends
+(Lan and DeMets 1983, Biometrika 70): most where differences of .15 and .10 are decided. The shares
+add up to 5% for any dependence between looks, which changes as more is judged."""
 FEWEST = 20
-"""Relevant and non-relevant pairs in the sample that a decision needs."""
+"""Relevant and non-relevant pairs that a decision needs in the sample."""
 _MISSES = 0.2
 
 
 class Decision(NamedTuple):
-    """The first of two systems against the second, at a look that tells them apart."""
+    """Decision between two systems, at a look at which they differ significantly."""
 
     n: int
-    """Judgements at that look."""
+    """Number of judgements at that look."""
     ahead: int
-    """0 or 1: which of them is better on these queries."""
+    """Index (0 or 1) of the system that is better on these queries."""
     low: float
-    """Of the difference, first minus second, at the level of that look."""
+    """Bounds of the difference, first minus second, at the level of that look."""
     high: float
 
 
@@ -44,7 +44,7 @@ def tells_apart(task: Task) -> bool:
 
 
 def wider(n: int) -> float:
-    """How much wider the interval that may decide at a look is than one of 95%."""
+    """Factor by which the interval that may decide at a look is wider than a 95% interval."""
     return normal_reach(LOOKS[n]) / normal_reach(LEVEL)
 
 
@@ -54,8 +54,8 @@ def found_mostly(n: int) -> float:
 
 
 def decided(estimates: Estimates, n: int) -> Decision | None:
-    """What the estimates of two systems from the first n judgements of a sample, one of LOOKS,
-    decide; None where both may be better."""
+    """Decision by the estimates of two systems from the first n judgements of a sample, one of
+    LOOKS; None if either may be better."""
     fewest = min(estimates.n_relevant, estimates.n_not_relevant)
     if n not in LOOKS or estimates.range_only or fewest < FEWEST:
         return None
@@ -67,8 +67,8 @@ def decided(estimates: Estimates, n: int) -> Decision | None:
 
 
 def decision(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> Decision | None:
-    """What a task of two systems decides, by the first of LOOKS that it has come to and that tells
-    them apart; `judgements` as of `estimated`."""
+    """Decision of a task for two systems, at the first of its LOOKS so far at which they differ
+    significantly; `judgements` as in `estimated`."""
     if len(frame.systems) != 2 or task.measure != MEASURE:
         return None
     for n in LOOKS:
@@ -81,7 +81,7 @@ def decision(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> D
 
 
 def besides(task: Task) -> int | None:
-    """Documents that bring a task of two systems to the next look; None of another task."""
+    """Number of documents until a task for two systems has its next look; None for others."""
     if len(task.systems) != 2 or task.measure != MEASURE:
         return None
     return next((n - task.n_pairs for n in LOOKS if n > task.n_pairs), None)

@@ -28,23 +28,22 @@ class Estimated:
 
     estimates: intervals.Estimates
     n: int
-    """Pairs of the sample: of each batch those before the first that was still waiting when the
-    next batch was drawn, or is waiting now."""
+    """Pairs of the sample: for each batch, those before the first pair that was pending when the
+    next batch was drawn, or is pending now."""
     place: int
-    """Place of the last pair of the sample in the task's order."""
+    """Place of the sample's last pair in the task's order."""
     n_judged: int
-    """Number of judged pairs; the others were skipped by every assessor so far, and widen
-    intervals."""
+    """Number of judged pairs; every assessor so far skipped the others, which widen intervals."""
     batches: tuple[Drawn, ...]
-    """Batches that count, the newest last."""
+    """Batches that count, newest last."""
     n_left_out: int
-    """Batches that do not count, since the runs behind them have changed."""
+    """Batches that do not count because the runs behind them have changed."""
     n_pairs: int
     """Number of pairs in the frame."""
     n_behind: int
-    """Judged pairs of the task that do not count yet, since an earlier pair is waiting."""
+    """Number of judged pairs that do not count yet because an earlier pair is pending."""
     n_waiting: int
-    """Pairs of the task that the sample has not reached."""
+    """Number of pairs of the task that the sample has not reached."""
     waits_for: tuple[str, ...]
     """Assessors who answered in the task, but not on that pair."""
     missing: tuple[str, ...]
@@ -55,8 +54,8 @@ class Estimated:
 
     def more(self, task: Task, wanted: float) -> int | None:
         """Further judgements that should reduce all of the task's half-widths to this one. None
-        while there is no interval, or if skipped pairs alone make one too wide. The rest of each is
-        assumed to shrink as the errors implied by the predictions."""
+        while there is no interval, or if skipped pairs by themselves make one too wide. The rest of
+        each half-width is assumed to shrink like the errors that the predictions imply."""
         one = self.estimates
         if not one.enough:
             return None
@@ -116,8 +115,8 @@ def estimated(
 def at(
     store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
 ) -> intervals.Estimates | None:
-    """The estimates of the first n pairs, as if no later one were judged; None if the sample has
-    not reached so far, or a batch does not count. Raises as `estimated`."""
+    """Estimates from the first n pairs, as if no later one were judged; None if the sample has not
+    reached n, or a batch does not count. Raises like `estimated`."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
     found = _within(frame, batches, numbers)
@@ -165,7 +164,7 @@ def _read(
 def by_machine(
     task: Task, frame: Frame, judgements: DataFrame, measure: str, machine: DataFrame
 ) -> intervals.Estimates:
-    """The measure if an LLM's grades were the truth, and ungraded documents not relevant.
+    """The measure if an LLM's grades were the truth, with ungraded documents not relevant.
 
     Neither official nor human judgements count; `judgements` only show the existing grades.
     Raises WrongInput if it graded no pair of the frame.
@@ -182,7 +181,7 @@ def by_machine(
 
 
 def is_sum(measure: str) -> bool:
-    """Return whether `ends` has its range; Holes has one for the other measures."""
+    """Return whether `ends` has the measure's range; Holes has one for the other measures."""
     return not kind(measure).is_ratio
 
 

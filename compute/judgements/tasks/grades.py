@@ -1,4 +1,4 @@
-"""Grades: the choices of an assessor, each a relevance and its name, one key per grade."""
+"""Grades: the choices of an assessor, each with a relevance and a name, one key per grade."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -29,12 +29,12 @@ def of_levels(levels: Iterable[int]) -> Grades:
 
 
 def lines(grades: Grades) -> str:
-    """The grades as editable text: `0 Not relevant`, a line each."""
+    """The grades as editable text, a line such as `0 Not relevant` each."""
     return "\n".join(f"{relevance} {name}" for relevance, name in grades)
 
 
 def parsed(text: str) -> Grades:
-    """The grades of such lines. Raises WrongInput, naming the line that is wrong."""
+    """The grades in such lines. Raises WrongInput, naming the line that is wrong."""
     found: dict[int, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         match = re.fullmatch(r"([-−]?\d{1,4})[\s.:=]+(\S.*)", line)

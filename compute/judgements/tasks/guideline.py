@@ -12,7 +12,8 @@ _BLOCKS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "pre", "bl
 _INLINE = ["em", "strong", "code", "br", "span"]
 _TABLES = ["table", "thead", "tbody", "tr", "th", "td"]
 TAGS = frozenset([*_BLOCKS, *_INLINE, *_TABLES])
-# Without these rules their characters stay text, so nothing links out or is loaded from elsewhere.
+# Without these rules their characters remain text, so nothing links out or is loaded from
+# elsewhere.
 _MARKDOWN = (
     MarkdownIt("commonmark", {"html": False})
     .enable("table")
@@ -25,7 +26,7 @@ def tree(markdown: str) -> Tree:
     try:
         return [_node(child) for child in SyntaxTreeNode(_MARKDOWN.parse(markdown)).children]
     except RecursionError:
-        # Thousands of nested marks: keep the text as written.
+        # The text has thousands of nested marks, so it is kept as written.
         return [["pre", markdown]]
 
 

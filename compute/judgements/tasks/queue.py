@@ -1,6 +1,6 @@
-"""The queue: hands pairs out to people in advance, and saves their answers. A pair is held for a
-person for some minutes, then released. Nobody gets a pair that enough others hold or have judged,
-and nobody gets a pair again that they judged or skipped."""
+"""The queue: hands pairs out to people in advance, and saves their answers. A pair is reserved for
+a person for some minutes, then released. Nobody gets a pair that enough others hold or have judged,
+or that they have already judged or skipped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from compute.store.store import Part, Store
 AHEAD = 12
 """Most pairs that a person holds at a time, including the one in view."""
 HOLD = timedelta(minutes=5)
-"""Time without a sign of its holder after which a pair is released."""
+"""Time without a sign from the holder after which a pair is released."""
 RECENT = 50
 """Number of latest answers whose median is the pace."""
 
@@ -70,7 +70,7 @@ class Hand:
     judged: int
     skipped: int
     left: int
-    """Pairs that may still come to this person; others may hold some of these now."""
+    """Number of pairs that may still come to this person; others may hold some of these now."""
     seconds: float | None
     """Median time of an answer; None before the first."""
 
@@ -181,7 +181,7 @@ def _take_in(
 def _asked(
     connection: Connection, task: Task, person: str, answers: Sequence[Answer]
 ) -> tuple[dict[str, Pair], dict[str, str]]:
-    """The answered pairs, and their status for this person, by id."""
+    """Answered pairs and their status for this person, by id."""
     ids = {answer.pair for answer in answers}
     turn = (turns.c.pair == pairs.c.id) & (turns.c.person == person)
     query = (
@@ -241,7 +241,7 @@ def _until() -> str:
 
 
 def _cap_holds(connection: Connection, task: Task) -> None:
-    """No hold lasts longer than one given now, since others may have been given while a clock was
+    """No hold may last longer than a new one, since some may have been given while a clock was
     ahead."""
     last = _until()
     ahead = and_(turns.c.task == task.id, turns.c.status == HELD, turns.c.until > last)
@@ -266,7 +266,7 @@ def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> No
 
 def _open(task: Task, person: str, time: str = "") -> ColumnElement[bool]:
     """Pairs without a turn of this person that need more labels than others have given. With a
-    `time`, pairs that others hold at that time count as labelled."""
+    `time`, pairs held by others at that time count as labelled."""
     own = exists().where(turns.c.pair == pairs.c.id, turns.c.person == person)
     taken = turns.c.status == JUDGED
     if time:
@@ -286,7 +286,7 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
     mine = mine.where(_mine(task, person))
     held = connection.execute(mine.where(turns.c.status == HELD).order_by(pairs.c.place)).all()
     done = mine.where(turns.c.status != HELD)
-    # By number, not by clock; answers from before numbering all have 0.
+    # By number, not by clock; answers from before numbering have 0.
     done = done.order_by(turns.c.number.desc(), turns.c.changed.desc())
     recent = connection.execute(done.limit(RECENT)).all()
     counts = select(turns.c.status, func.count()).where(_mine(task, person))

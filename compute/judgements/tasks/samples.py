@@ -1,4 +1,4 @@
-"""Samples behind tasks: the drawn pairs, with their sizes and priorities, stored and read again.
+"""Samples behind tasks: the drawn pairs with their sizes and priorities, as stored.
 
 A batch stores every pair that it could have drawn, since the inclusion probabilities depend on all
 of these; pairs of the frame that it does not store had been judged before.
@@ -31,7 +31,7 @@ from compute.store.store import Store
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
 """Measures of a sampled task, which also have a range on Holes."""
 _READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
-"""Measures that can be estimated from a sample besides the one it was drawn for."""
+"""Measures that a sample can estimate besides the one it was drawn for."""
 MOST_DRAWN = 300_000
 """Most pairs that a batch stores."""
 
@@ -47,7 +47,7 @@ class Asked:
     grades: Grades
 
     def levels(self, known: Values) -> Values:
-        """The grades above 0 that are possible, or were given (N,), ascending."""
+        """Grades above 0 that are possible, or were given (N,), ascending."""
         given = [relevance for relevance, _ in self.grades if relevance > 0]
         return corrected.levels_of(np.asarray([*given, *known], float))
 
@@ -57,7 +57,7 @@ class Drawn:
     """Pairs drawn together."""
 
     pairs: DataFrame
-    """query_id, doc_id, size, priority, in the order of judging; size 0 if it cannot be drawn."""
+    """query_id, doc_id, size, priority, in judging order; size 0 if a pair cannot be drawn."""
     frame: str
     """Its identity."""
     seed: int
@@ -66,7 +66,7 @@ class Drawn:
     """Systems whose lists form the frame."""
     number: int = 1
     done: int = 0
-    """Pairs of earlier batches that count, which are fixed once this one was drawn."""
+    """Pairs of earlier batches that count, fixed when this batch was drawn."""
 
     def first(self, n: int) -> DataFrame:
         """query_id, doc_id of the first n that can be drawn."""
@@ -79,8 +79,8 @@ class Drawn:
         return int(open_places[0]) if len(open_places) else len(drawn)
 
     def order(self, frame: Frame) -> sampling.Order:
-        """The order over the rows of a frame of these systems, or more. Raises Missing if it was
-        drawn from another frame."""
+        """The order over the rows of a frame of these systems, or more. Raises Missing if the
+        sample was drawn from a different frame."""
         parts = (frame.part(self.systems, answered=answered) for answered in (False, True))
         own = next((part for part in parts if part.identity == self.frame), None)
         if own is None:
@@ -110,7 +110,7 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
 
 
 def readable(measure: str) -> tuple[str, ...]:
-    """The measures estimated from a sample drawn for this one: first itself, then others at its
+    """Measures estimated from a sample drawn for this one: first itself, then others at its
     rank."""
     others = [f"{name}@{kind(measure).k}" for name in _READ]
     return (measure, *(name for name in others if name != measure))
@@ -166,10 +166,10 @@ def baseline_of(frame: Frame, asked: Asked) -> int | None:
 
 
 def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) -> DataFrame:
-    """n, reach: half the widest 95% interval that this many judgements should give for the goal:
-    for a system's score, its difference from the baseline, or the difference of two systems, each
-    by itself. `known`: as in `draw`, with the same errors. Without judgements a pair is relevant
-    with probability 1/2, the worst case."""
+    """n, reach: half of the widest 95% interval expected from this many judgements for the goal: a
+    system's score, its difference from the baseline, or the difference of two systems, each by
+    itself. `known`: as in `draw`, with the same errors. Without judgements a pair is relevant with
+    probability 1/2, the worst case."""
     shares = shares_of(frame, asked, known)
     size = _sizes(frame, asked, known, shares)
     shares = np.where(np.isnan(known), shares, known > 0)

@@ -1,4 +1,4 @@
-"""Extending a sample: a further batch of a sampled task, from the pairs still unjudged."""
+"""Extension of a sample: a further batch of a sampled task, from the pairs still unjudged."""
 
 import json
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ def sample_on(
 ) -> Task:
     """Draw this many more pairs from the current lists of these systems; returns the extended task.
     `tops` and `judgements` as for `tasks.make`. Offered but unjudged pairs are drawn again. The
-    previous batch ends. A system of the task without lists is left out, unless all are compared
-    with it. Raises Missing for a task that is not sampled, WrongInput for an audit or if nothing is
-    left to judge, Conflict if somebody else extended it meanwhile."""
+    previous batch ends. A system of the task without lists is left out, unless it is the baseline.
+    Raises Missing for a task that is not sampled, WrongInput for an audit or if nothing is left to
+    judge, Conflict if somebody else extended it meanwhile."""
     if task.goal == sampling.AUDIT:
         raise WrongInput("An audit is drawn once: make another one, with another seed.")
     batches = samples.stored(store, task.id)

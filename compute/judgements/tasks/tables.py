@@ -9,7 +9,7 @@ tasks = Table(
     metadata,
     Column("id", Text, primary_key=True),
     *texts("title", "dataset"),
-    Column("systems", Text, nullable=False),  # JSON, by name; of a sampled task its last batch's
+    Column("systems", Text, nullable=False),  # JSON, by name; for a sampled task, of its last batch
     Column("depth", BigInteger, nullable=False),
     Column("n_pairs", BigInteger, nullable=False),
     Column("ordering", Text, nullable=False),  # a name of `compute.judgements.orders`

@@ -1,4 +1,4 @@
-"""Tasks: documents to judge, assessors, grades and guideline; fixed when made."""
+"""Tasks: documents to judge, assessors, grades and guideline, all fixed when a task is created."""
 
 import json
 import secrets
@@ -34,7 +34,7 @@ class Plan:
     dataset: str
     systems: tuple[str, ...]
     depth: int
-    """The systems whose unjudged top `depth` is the pool."""
+    """Systems whose unjudged top `depth` is the pool."""
     n_pairs: int
     """Number of pairs; fewer if the pool is smaller."""
     order: str
@@ -44,9 +44,9 @@ class Plan:
     annotators: tuple[str, ...] = ()
     """Names of assessors; none: anyone."""
     double_share: float = 0.0
-    """The share of the pairs that two people judge, 0 to 1."""
+    """Share of the pairs that two people judge, 0 to 1."""
     guideline: str = ""
-    """Markdown."""
+    """Markdown text."""
     measure: str = ""
     """Measure to estimate in a sampled task, one of `samples.MEASURES`."""
     goal: str = ""
@@ -66,7 +66,7 @@ class Task(Plan):
     """UTC, ISO 8601."""
 
     def admits(self, person: str) -> bool:
-        """Return whether this person may judge it."""
+        """Return whether this person may judge the task."""
         return not self.annotators or person in self.annotators
 
 
@@ -165,7 +165,7 @@ def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
 
 
 _ALIKE = ("dataset", "depth", "seed", "double_share", "measure", "goal", "baseline")
-"""Fields that a plan and its row share unchanged."""
+"""Fields that a plan and its row have in common."""
 
 
 def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
@@ -187,7 +187,7 @@ def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, pers
 
 
 def placed_pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, Any]]:
-    """The rows of the pairs; those judged by two people are drawn with the plan's seed."""
+    """Rows of the pairs; the pairs judged by two people are drawn with the plan's seed."""
     n_double = round(plan.double_share * len(placed))
     chosen = np.random.default_rng(plan.seed).permutation(len(placed))[:n_double]
     double = set(chosen.tolist())
@@ -206,7 +206,7 @@ def placed_pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, 
 
 
 def task(store: Store, task_id: str) -> Task:
-    """The task of this id, with its newest guideline. Raises Missing."""
+    """The task with this id, and its newest guideline. Raises Missing."""
     found = tasks(store, [task_id])
     if not found:
         raise Missing(f"no judging task {task_id}: choose one from the list")

@@ -1,4 +1,4 @@
-"""Counting added judgements: the labels of one dataset, and the scores that they change."""
+"""Counting of added judgements: the labels of one dataset, and the scores that they change."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,7 +114,7 @@ Label = tuple[str, str, int]
 
 @dataclass
 class Overlay:
-    """Scores with one choice of added judgements, at its newest version and some earlier ones."""
+    """Scores with one choice of added judgements, at its newest and some earlier versions."""
 
     number: int
     choice: Choice
@@ -134,12 +134,12 @@ class Official:
     scored: Scored | None
     """None if nothing is stored."""
     asked: frozenset[str]
-    """The queries that are scored once they have a judgement."""
+    """Queries that are scored as soon as they have a judgement."""
 
 
 class Tally:
-    """Counter of added judgements, for one thread at a time. `known` has the results read by other
-    versions, by dataset; this one uses and extends it."""
+    """Counter of added judgements, for one thread at a time. `known` has the results that other
+    versions have read, by dataset; this one uses and extends it."""
 
     def __init__(self, reading: Reading, known: dict[str, Official]) -> None:
         self._reading = reading
@@ -165,7 +165,7 @@ class Tally:
         overlay.versions.append(seen)
 
     def forget(self, overlay: Overlay, oldest: int) -> None:
-        """Drop the rows that no version from the oldest on needs."""
+        """Drop rows that no version from the oldest on needs."""
         overlay.versions = [version for version in overlay.versions if version >= oldest]
         self._set(overlay=overlay.number, oldest=oldest)
         self._cursor.execute(_FORGET)
@@ -219,7 +219,7 @@ class Tally:
         self._score(scored, changed, known ^ self._known(documents))
 
     def _labels(self, choice: Choice, asked: frozenset[str]) -> set[Label]:
-        """The labels that count for the affected queries; official ones take precedence."""
+        """Labels that count for the affected queries; official ones take precedence."""
         rows = self._cursor.execute(_ROWS).df().astype({"relevance": "Int64"})
         judged = set(self._cursor.execute(_PAIRS).fetchall())
         found = resolve(rows, choice)[["query_id", "doc_id", "relevance"]]

@@ -21,7 +21,7 @@ from compute.store.store import Part
 TOP = 10
 """Depth of the parts of kind `top`, which are read faster than the hits."""
 LISTED = 100
-"""Deepest lists kept for Judged@k and Hole@k: an array over systems and queries."""
+"""Deepest lists stored for Judged@k and Hole@k: an array over systems and queries."""
 BATCH = 500
 """Queries scored at a time, so that their hits and judgements need little memory."""
 
@@ -69,12 +69,11 @@ class Scored:
     systems: list[str]
     measures: list[str]
     queries: list[str]
-    """Sorted: queries of the split, and judged ones."""
+    """Queries of the split and judged queries, sorted."""
     values: NDArray[np.float64]
     """[system, measure, query]."""
     followed: NDArray[np.bool_]
-    """[system, measure]: whether new judgements can be applied; not if hits are truncated above
-    k."""
+    """[system, measure]: whether new judgements can be applied, which needs hits down to k."""
     lists: NDArray[np.int32]
     """[system, query, rank from 0]: codes of retrieved documents to Hole@k's depth, else -1."""
     documents: pa.Table
@@ -93,7 +92,7 @@ class Scored:
         return replace(self, values=self.values.copy(), known=self.known.copy())
 
     def numbers(self, queries: Collection[str]) -> NDArray[np.int64]:
-        """The indices of the known ones among the queries, in order."""
+        """Indices of the known names among the queries, in order."""
         place = {query: number for number, query in enumerate(self.queries)}
         return np.array(sorted(place[q] for q in queries if q in place), np.int64)
 
@@ -188,7 +187,7 @@ def official(
 
 
 def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
-    """Return whether the runs with hits are those whose top ranks are stored separately."""
+    """Return whether the runs with hits are exactly those whose top ranks are stored separately."""
     topped, listed = ({s for k, s in parts if k == kind} for kind in ("top", "hits"))
     return topped == listed
 
@@ -302,7 +301,7 @@ def _held(
 
 def _known(name: str) -> Measure | None:
     """The measure, unless it is unknown here, needs lists that are too long, or counts subtopics,
-    which added judgements do not have."""
+    which added judgements lack."""
     try:
         measure = parse(name)
     except WrongInput:
@@ -316,7 +315,7 @@ def _followed(
     """[system, measure]: whether its values can be updated for new judgements. Without `scores` all
     queries are rescored, by any measure."""
     own = [set(more_of(part)) for part in scores] or [set() for _ in hits]
-    # A measure by which only other runs were scored would be a mean over a few queries.
+    # A measure by which only other runs were scored would give a mean over a few queries.
     absent = [set().union(*own) - scored for scored in own]
     found = [
         [_follows(run, measure) and measure not in lacking for measure in measures]

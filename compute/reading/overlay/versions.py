@@ -1,4 +1,4 @@
-"""The versions of a reading with added judgements: the view of each cursor, and their cache."""
+"""Versions of a reading with added judgements: the view of each cursor, and their cache."""
 
 import itertools
 import threading
@@ -19,10 +19,10 @@ from compute.reading.overlay.views import SCHEMAS
 from compute.store.store import Store
 
 KEPT = 4
-"""Most versions of one choice that stay readable, besides those in use."""
+"""Most versions of a choice that stay readable, besides those in use."""
 _READ = "select max(id), list(distinct source) from added_judgements"
 CHOICES = 4
-"""Most choices whose scores stay, besides those in use."""
+"""Most choices whose scores are kept, besides those in use."""
 
 
 class Overlays:
@@ -45,7 +45,7 @@ class Overlays:
         self._tally = Tally(reading, {} if known is None else known)
         self._counts = threading.Lock()
         self._overlays: list[Overlay] = []
-        """The most recently used one at the end."""
+        """Overlays, the most recently used one last."""
         self._in_use: Counter[tuple[int, int]] = Counter()
         """Users by overlay and version."""
         self._numbers = itertools.count()
@@ -104,7 +104,7 @@ class Overlays:
         finally:
             with self._counts:
                 self._in_use[overlay.number, seen] -= 1
-                self._in_use += Counter()  # without the zeros
+                self._in_use += Counter()  # without zeros
 
     def _at(self, choice: Choice, seen: int) -> Overlay:
         """The overlay of a choice, brought to a version if it is behind."""
@@ -131,7 +131,7 @@ class Overlays:
         try:
             self._tally.count(overlay, seen)
         except BaseException:
-            # Its scores may be incomplete, and it is in no list any more.
+            # Its scores may be incomplete, and it is no longer in any list.
             self._tally.drop(overlay)
             raise
         used = [version for number, version in self._in_use if number == overlay.number]

@@ -22,7 +22,7 @@ all documents; of a larger corpus, only documents relevant to a query or found b
 HELD_OUT = 10
 """One in this many training queries is held out if the dataset has no dev split."""
 _DRAW = 20_210
-"""Seed of that choice; the same queries are held out whatever the training seed."""
+"""Seed of that choice; the same queries are held out for every training seed."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Queries:
     query_ids: list[str]
     pieces: list[list[int]]
     judged: list[set[int]]
-    """Rows judged relevant."""
+    """Rows that are judged relevant."""
     hard: list[NDArray[np.int64]]
-    """Rows found by BM25 and not judged relevant, best first; none for held-out queries."""
+    """Rows found by BM25 but not judged relevant, best first; empty for held-out queries."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Material of a training."""
+    """Data for a training."""
 
     documents: Documents
     train: Queries
@@ -50,7 +50,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Pairs:
-    """One batch: a relevant document for each query, and BM25's hard negatives."""
+    """A batch: a relevant document for each query, and BM25's hard negatives."""
 
     queries: NDArray[np.int64]
     """Positions in `Queries`."""
@@ -63,7 +63,7 @@ class Pairs:
 
 
 def read(material: Material, hard_from: int, progress: Progress) -> Examples:
-    """The examples of a material. Raises WrongInput if no query has a relevant document."""
+    """Examples from the data. Raises WrongInput if no query has a relevant document."""
     table = {name: pq.read_table(material.path(name)).to_pandas() for name in _frames(material)}
     hits = pq.read_table(material.path("hits"), columns=["query_id", "doc_id", "rank"]).to_pandas()
     kept = _kept(material.path("documents"), [*_judged(table)], hits)
@@ -81,7 +81,7 @@ def read(material: Material, hard_from: int, progress: Progress) -> Examples:
 
 
 def epoch(queries: Queries, batch: int, hard: int, random: np.random.Generator) -> Iterator[Pairs]:
-    """Every query once, in random order, with a random relevant document."""
+    """All queries once, in random order, each with a random relevant document."""
     order = random.permutation(len(queries.query_ids))
     for start in range(0, len(order), batch):
         places = order[start : start + batch]
@@ -158,7 +158,7 @@ def _queries(
 def _hits(
     hits: DataFrame, row: Mapping[str, int], relevant: Mapping[str, set[int]], hard_from: int
 ) -> dict[str, NDArray[np.int64]]:
-    """First rows of each query found by BM25 and not judged relevant."""
+    """First rows of each query that BM25 found and that are not judged relevant."""
     found: dict[str, NDArray[np.int64]] = {}
     for query_id, group in hits.sort_values(["query_id", "rank"]).groupby("query_id", sort=False):
         judged = relevant.get(str(query_id), set())
@@ -169,7 +169,7 @@ def _hits(
 
 
 def _parted(queries: Queries) -> tuple[Queries, Queries]:
-    """The queries to train on, and those to hold out."""
+    """Queries to train on, and queries to hold out."""
     size = len(queries.query_ids)
     held = set(np.random.default_rng(_DRAW).permutation(size)[: size // HELD_OUT].tolist())
 

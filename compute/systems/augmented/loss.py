@@ -13,14 +13,14 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Asked:
-    """The word pieces of a batch's queries, each once for each query, and their weights."""
+    """Word pieces of a batch's queries, each once per query, and their weights."""
 
     query: Tensor
-    """Row of the query of each piece (int64)."""
+    """Row of each piece's query (int64)."""
     piece: Tensor
-    """Number of the piece, a column of the documents (int64)."""
+    """Number of each piece, a column of the documents (int64)."""
     weight: Tensor
-    """w(q) of it."""
+    """w(q) of each piece."""
 
 
 def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:

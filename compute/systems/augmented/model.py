@@ -27,19 +27,19 @@ ABOUT = "augmented.json"
 RIDGE = 1e-2
 """Ridge of the initial least squares of the heads, relative to a dimension's mean square."""
 START = 1e-3
-"""Initial weight of every added piece of the corpus: above 0, where ReLU has a slope."""
+"""Initial weight of every added piece of the corpus, above 0, where ReLU has a slope."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of the query scoring; stored with the weights."""
+    """Shape of the query scoring, stored with the weights."""
 
     k1: float
     b: float
     weighted: bool
     """True if pieces of the query have weights; otherwise each has weight 1."""
     bm25: bool
-    """True if documents are BM25 vectors; otherwise bags of words, without IDF."""
+    """True if documents are BM25 vectors; otherwise they are bags of words without IDF."""
     max_length: int
     """Number of pieces of a query that are read, including [CLS]."""
     precision: str = "float32"
@@ -53,11 +53,11 @@ class Batch:
     input_ids: Tensor
     mask: Tensor
     query: Tensor
-    """Row of the query for each distinct piece,"""
+    """Row of the query of each distinct piece."""
     piece: Tensor
-    """its number,"""
+    """Number of each distinct piece."""
     place: Tensor
-    """and for every position of the input the number of the distinct piece; -1 for no piece."""
+    """For each position of the input, the number of the distinct piece; -1 for none."""
 
 
 class Augmenter(nn.Module):
@@ -72,9 +72,9 @@ class Augmenter(nn.Module):
         self.encoder = encoder
         self.shape = shape
         self.added = nn.Parameter(torch.zeros(rows, width))
-        """W."""
+        """Matrix W."""
         self.weight = nn.Parameter(torch.zeros(width))
-        """u."""
+        """Vector u."""
 
     def forward(self, batches: Sequence[Batch]) -> tuple[Tensor, Asked]:
         """a(q) over the pieces that W has, and the pieces of the queries, by number, with w(q).
@@ -155,7 +155,7 @@ def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
 
     Raises Unavailable for an encoder with another vocabulary.
     """
-    # It would list the missing pooler, which is not used.
+    # The library would report the missing pooler, which is not used.
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     try:
@@ -169,7 +169,7 @@ def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
             f"documents are made of the {vocabulary:,} of bert-base-uncased: choose one of those"
         )
     if hasattr(loaded, "pooler"):
-        # It is not used: its weights would have no gradient.
+        # The pooler is not used, so its weights would have no gradient.
         loaded.pooler = None
     return Augmenter(loaded, loaded.config.hidden_size, rows, shape)
 
@@ -235,7 +235,7 @@ def _augmented(
 
 
 def _to_one(rows: Tensor) -> Tensor:
-    """The ridge solution x of rows x = 1."""
+    """Ridge solution x of the rows times x = 1."""
     given = rows.double()
     square = given.T @ given
     ridge = RIDGE * torch.trace(square) / len(square)

@@ -18,7 +18,7 @@ from compute.systems.training.recipes import Material, Report
 
 @dataclass(frozen=True)
 class Augmentation(Parameters):
-    """Train an encoder of queries that augments and weighs them for BM25 over word pieces."""
+    """Recipe of a query encoder that augments and weights queries for BM25 over word pieces."""
 
     def identity(self) -> dict[str, Any]:
         """Recipe, parameters, the encoder's weights and the vocabulary."""
@@ -28,19 +28,20 @@ class Augmentation(Parameters):
         return own | {"vocabulary": word_pieces.vocabulary()} | values
 
     def check(self) -> None:
-        """Raises Unavailable when Java, a library, the vocabulary or the encoder is missing."""
+        """Raise Unavailable if Java, a library, the vocabulary or the encoder is missing."""
         anserini.check()
         word_pieces.check()
         self.checkpoint.check("torch", "transformers")
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """Its training judgements."""
+        """Training judgements."""
         return (dataset,)
 
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Best epoch, its nDCG@10 on the held-out queries, steps, final loss; resumable."""
+        """Train, resumably; returns best epoch, its nDCG@10 on held-out queries, steps, final
+        loss."""
         from compute.systems.augmented import training
 
         return training.train(self, material, folder, settings, report)

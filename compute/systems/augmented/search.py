@@ -1,5 +1,5 @@
 """Search with an augmented query: BM25 over word pieces, each with its own weight. Lucene gets the
-weights as boosts, w (bow + a), without IDF, by which Lucene multiplies itself."""
+weights as boosts, w (bow + a), without IDF, which Lucene itself applies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
 from compute.systems.searcher import Ask, Request
 
-# Only for types: the catalogue of systems loads no pandas.
+# Imported only for types, since the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -27,7 +27,7 @@ AT_ONCE = 32
 COLUMNS = ["query_id", "piece", "in_query", "weight"]
 
 Weighted = list[tuple[str, bool, float]]
-"""An augmented query: pieces, whether the query has them, w (bow + a)."""
+"""An augmented query: pieces, whether the query contains them, w (bow + a)."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Augmented(OfCheckpoint, WordPiece):
         return self.index_identity() | own | {"checkpoint": self.checkpoint.identity()}
 
     def check(self) -> None:
-        """Raises Unavailable when Java, a library, the vocabulary or the model is missing."""
+        """Raise Unavailable if Java, a library, the vocabulary or the model is missing."""
         super().check()
         self.checkpoint.check("torch", "transformers")
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score; among ties, the first ids are found."""
+        """query_id, doc_id, score; of tied documents, those with the first ids are found."""
         asked = self._augment(request.texts, request.settings)
         texts = [boosts(query) for query in asked]
         return lucene.search_singly(folder, request, texts, self._options())
@@ -77,7 +77,7 @@ class Augmented(OfCheckpoint, WordPiece):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers one query, encoder included; its hits stay with Lucene."""
+        """Function that answers one query, including the encoder; the hits stay with Lucene."""
         augment = _augmenter(self.checkpoint, settings)
         with anserini.session(folder / "lucene", self._options(), settings) as ask:
 

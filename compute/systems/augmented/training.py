@@ -29,7 +29,7 @@ from compute.systems.neural import weights
 from compute.systems.training.recipes import MODEL, Material, Report
 
 CHUNK = 48
-"""Queries that the encoder reads at once: of similar length, to limit padding."""
+"""Queries encoded at once; they have similar lengths, to limit padding."""
 STARTS_FROM = 1_000
 """Training queries whose encodings initialise the heads."""
 SCALES = tuple(2.0**-half for half in np.arange(0, 8, 0.5))
@@ -37,9 +37,9 @@ SCALES = tuple(2.0**-half for half in np.arange(0, 8, 0.5))
 CALIBRATED_ON = 5
 """Number of batches that determine the choice."""
 WARM_UP = 0.1
-"""Share of all steps in which the learning rate rises; then it falls to 0 at the end."""
+"""Share of all steps in which the learning rate rises; afterwards it falls to 0."""
 SPARING = 20
-"""A checkpoint is written once the cost of the last one is at most this share of the time since."""
+"""A checkpoint is written when the cost of the last one is at most this share of the time since."""
 TARGET = "nDCG@10"
 CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 
@@ -47,7 +47,7 @@ CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 def train(
     recipe: Parameters, material: Material, folder: Path, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """Train as `Recipe.train` says: facts, and the model of the best epoch in `folder / MODEL`."""
+    """Train like `Recipe.train`; returns facts, with the best epoch's model in `folder / MODEL`."""
     weights.torch_on(settings)
     with threads(settings.threads):
         found = examples.read(material, material.about["hard_from"], quiet)
@@ -69,7 +69,7 @@ def threads(number: int) -> Iterator[None]:
 
 
 class Loop:
-    """One training, its state, and its next steps."""
+    """A training: its state, and its next steps."""
 
     def __init__(self, recipe: Parameters, examples: Examples, folder: Path) -> None:
         self.recipe, self.examples, self.folder = recipe, examples, folder
@@ -81,7 +81,7 @@ class Loop:
         steps = -(-len(examples.train.query_ids) // recipe.batch)
         self.total = steps * recipe.epochs
         self.epoch = self.step = self.done = 0
-        """The current epoch, its finished steps, and the total number of steps."""
+        """Current epoch, its finished steps, and the total number of steps."""
         self.best: dict[str, float] = {}
         self.last: dict[str, float] = {}
         torch.manual_seed(recipe.seed)
@@ -118,7 +118,7 @@ class Loop:
             self._keep()
 
     def finish(self) -> dict[str, Any]:
-        """Leave only the best epoch's model in `MODEL`; returns facts about the training."""
+        """Keep only the best epoch's model in `MODEL`; returns facts about the training."""
         self.model.load_state_dict(torch.load(self.folder / BEST, weights_only=True))
         size = len(self.examples.documents.frequencies)
         self.model.save(self.folder / MODEL, torch.from_numpy(self.pieces), size)
@@ -298,6 +298,6 @@ def _tensor(matrix: Any) -> Tensor:
 
 
 def _write(state: Any, file: Path) -> None:
-    """Written atomically."""
+    """Write a file atomically."""
     with files.written_aside(file, alone=True) as stream:
         torch.save(state, stream)

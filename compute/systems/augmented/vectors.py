@@ -28,13 +28,13 @@ class Documents:
     counts: sparse.csr_array
     """len(doc_ids) x vocabulary: number of occurrences of a piece in title and text."""
     lengths: NDArray[np.int64]
-    """Pieces of each row."""
+    """Number of pieces of each row."""
     total: int
-    """Number of documents of the corpus with a piece: N."""
+    """N: number of documents of the corpus with at least one piece."""
     mean_length: float
-    """Mean length in pieces: M."""
+    """M: mean length in pieces."""
     frequencies: NDArray[np.int64]
-    """Document frequency of each piece: df."""
+    """df: document frequency of each piece."""
 
     @property
     def idf(self) -> Vector:

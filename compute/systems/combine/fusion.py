@@ -1,4 +1,4 @@
-"""Fusion: runs of several systems combined into one, from only their ranks or scores."""
+"""Fusion: runs of several systems combined into one by their ranks or scores only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from compute.base.settings import Settings
 from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits, one_of
 
-# Only for types: the catalogue of systems loads no pandas.
+# Imported only for types, since the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
@@ -26,25 +26,25 @@ TUNED = "tuned"
 
 
 class Fusion:
-    """Only combines runs: it needs no library and reads no documents."""
+    """Combiner of runs that needs no library and reads no documents."""
 
     READS_DOCUMENTS: ClassVar[bool] = False
 
     def check(self) -> None:
-        """Nothing is needed."""
+        """Check nothing, since a fusion needs nothing."""
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: one run made from the runs."""
+        """query_id, doc_id, score: a run made from the runs."""
         raise NotImplementedError
 
     @contextmanager
     def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """A function that fuses the lists of one query."""
+        """Function that fuses the lists of one query."""
 
         def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
-            # Imported late: the catalogue of systems, which imports this, loads no pandas.
+            # Imported here because the catalogue of systems, which imports this, loads no pandas.
             from pandas import DataFrame
 
             queries = DataFrame({"query_id": ["q"], "text": [text]})
@@ -81,7 +81,7 @@ class Rrf(Fusion, Limited):
 
 @dataclass(frozen=True)
 class Interpolation(Fusion, Limited):
-    """The weighted sum of the runs' scores, made comparable query by query.
+    """Weighted sum of the runs' scores, made comparable query by query.
 
     The first run has the share `weight`, the others share the rest equally. `normal` is minmax
     (each list from 0 to 1; where all are equal, 1), zscore (less the list's mean, divided by its
@@ -136,7 +136,7 @@ def _scored(run: DataFrame, scores: np.ndarray) -> DataFrame:
 
 def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFrame:
     """Every document of a query with the sum of the parts; the query's `floors` are added."""
-    # Imported late: the catalogue of systems, which imports this, loads no pandas.
+    # Imported here because the catalogue of systems, which imports this, loads no pandas.
     import pandas as pd
 
     rows = pd.concat(parts, ignore_index=True)
@@ -150,4 +150,4 @@ def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFr
 
 
 def _quiet(done: int, total: int, unit: str) -> None:
-    """A single query needs no progress."""
+    """A single query needs no progress bar."""

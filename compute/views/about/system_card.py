@@ -1,4 +1,4 @@
-"""A system's card: paper, weights, settings, training and hardware, from its row and its method."""
+"""A system's card with paper, weights, settings, training and hardware."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from compute.views.about.tables import facts_table
 from compute.views.page import Note, Static, Step, Window
 
 KEY = "about"
-"""Key of the address that names the system whose card is shown, on every page."""
-IMPORTED = "imported: its files, not Beirscope, document how it was made"
-_MOVES = f"revision {LATEST}: the newest at download time; the run records its commit."
+"""Key in the address for the system whose card is shown, on every page."""
+IMPORTED = "imported; how the run was made is documented by its files, not by Beirscope"
+_MOVES = f"revision {LATEST}: the newest at download; the run records the commit."
 
 
 def facts(name: str) -> dict[str, Any]:
-    """Everything known of a system by heading; empty values are left out."""
+    """All details of a system by heading; empty values are left out."""
     try:
         row = system(name)
     except BeirscopeError:
@@ -46,7 +46,7 @@ def facts(name: str) -> dict[str, Any]:
 
 
 def _trained_on(row: System) -> str:
-    """Training data in print; of a system that is trained here, its own."""
+    """Published training data; for a system trained here, its own."""
     given = names.parse(row.name).trained_on
     if not given:
         return row.training_data
@@ -57,7 +57,7 @@ def _trained_on(row: System) -> str:
     (learnt,) = found
     if learnt not in collections:
         return f"here, the judged queries of {given}'s train split, or its own if it has none"
-    told = "" if learnt.endswith("/train") else f"; its scores on {learnt} are of these queries"
+    told = "" if learnt.endswith("/train") else f"; its scores on {learnt} are on these queries"
     return f"here, the judged queries of {learnt}{told}"
 
 
@@ -74,7 +74,7 @@ def _method(row: System) -> dict[str, Any]:
 
 
 def window(name: str) -> Window:
-    """The card of a system, over the page."""
+    """The card of a system, in a window over the page."""
     return Window("About the system", partial(_steps, name), closes=KEY)
 
 

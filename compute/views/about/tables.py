@@ -10,9 +10,9 @@ from compute.views.about import view_provenance
 from compute.views.shared.theme import plain
 
 SHORT = 12
-"""Characters of a fingerprint shown in tables; the records have all 64."""
-SHIPPED, OLD = "shipped", "stale: made from data that is no longer stored"
-FOUND = "files adopted as found: origin unknown"
+"""Characters of a fingerprint that tables show; records have all 64."""
+SHIPPED, OLD = "shipped", "out of date: made from data that is no longer stored"
+FOUND = "adopted from existing files; origin unknown"
 
 _WORDS = {
     "drop_self": "self-matches dropped",
@@ -61,7 +61,7 @@ def collections_table(collections: Sequence[Mapping[str, Any]]) -> DataFrame:
 
 
 def _prints(marks: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Columns of short fingerprints, headed by what they identify."""
+    """Columns of short fingerprints, by what they identify."""
     return {f"# {name}": marks.get(name, "")[:SHORT] for name in names}
 
 
@@ -82,12 +82,12 @@ def settings(values: Mapping[str, Any]) -> str:
 
 
 def words(name: str) -> str:
-    """Name of a setting in plain words."""
+    """Name of a setting in words."""
     return _WORDS.get(name, name.replace("_", " "))
 
 
 def value(found: Any) -> str:
-    """A value of a record in plain words."""
+    """A value of a record in words."""
     if isinstance(found, bool):
         return "yes" if found else "no"
     if isinstance(found, float):
@@ -128,7 +128,7 @@ def scores_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
-    """A row for each value of a record, its name in plain words."""
+    """A row for each value of a record, with its name in words."""
     rows = [(words(name), value(found)) for name, found in values.items()]
     return DataFrame(rows, columns=[head, "Value"])
 
@@ -136,7 +136,7 @@ def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
 def treated_table(run: Mapping[str, Any]) -> DataFrame:
     """Remarks of importing or ranking the run, with counts."""
     rows = [(run["treated"].get(name, 0), text) for name, text in provenance.TREATED.items()]
-    # Only files contain hits of other queries.
+    # Only imported files contain hits for other queries.
     rows = rows if run["file"] else rows[1:]
     return DataFrame(rows, columns=["Count", "What"])
 
@@ -153,7 +153,7 @@ def chain_table(
     for name in ("corpus", "queries", "judgements"):
         mark = marks.get(name)
         if mark is None and name == "corpus":
-            rows.append(("corpus", "", "not known: the run was imported", None, ""))
+            rows.append(("corpus", "", "unknown, because the run was imported", None, ""))
         elif mark is not None:
             n_rows = collection["rows"].get(name)
             now = _now(mark, stored.get(name))

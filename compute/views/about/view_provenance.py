@@ -1,4 +1,4 @@
-"""Provenance of a view's numbers: one record, for pages, exports and a shell."""
+"""Provenance of a view's numbers: one record for pages, exports and a shell."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -26,17 +26,17 @@ def record(
 ) -> dict[str, Any]:
     """Inputs of a view's numbers, as JSON values without paths of this machine.
 
-    `version` is the manifest's and the last added judgement's, `choice` the added judgements that
-    count, `address` the view's. `runs` includes the inputs of runs; runs that are not stored, such
-    as systems that only papers have, are left out. `samples` exists if scores were estimated,
-    `queries` if they cover one query group.
+    `version` identifies the manifest and the last added judgement, `choice` the added judgements
+    that count, and `address` the view. `runs` includes the inputs of runs but leaves out runs that
+    are not stored, such as published ones. `samples` exists if scores were estimated, `queries` if
+    they cover one query group.
     """
     pairs = _with_inputs(store, sorted(shown.runs))
     more: dict[str, Any] = {"queries": queries} if queries else {}
     if shown.samples:
         more["samples"] = [dict(one) for one in sorted(shown.samples)]
     return {
-        # With its slash a page's name would be mistaken for a path of this machine.
+        # With its leading slash, a page's name would look like a path of this machine.
         "view": address and "/" + provenance.portable(address.removeprefix("/")),
         "version_of_results": version[0],
         "judgements": _judgements(choice, version[1]),
@@ -48,7 +48,7 @@ def record(
 
 
 def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The pairs, each after the inputs of its run."""
+    """The pairs of system and dataset, each after the inputs of its run."""
     behind = {(part.dataset, part.system): runs_behind(part) for part in store.parts("hits")}
     found: dict[tuple[str, str], None] = {}
 
@@ -92,7 +92,7 @@ def as_json(made: Mapping[str, Any]) -> str:
 
 
 def as_shell(made: Mapping[str, Any]) -> str:
-    """The commands that reproduce everything, inputs first; remarks are comments."""
+    """Commands that reproduce everything, inputs first, with remarks as comments."""
     lines: dict[str, None] = {}
     for collection in made["collections"]:
         lines[f"# {collection['dataset']} was read from: {origin(collection)}"] = None
@@ -101,25 +101,25 @@ def as_shell(made: Mapping[str, Any]) -> str:
         for labels in collection["labels"]:
             if "sha256" in labels:
                 lines[f"# {labels['file']} has the SHA-256 {labels['sha256']}"] = None
-            lines[labels.get("command") or f"# no command is known for {labels['key']}"] = None
+            lines[labels.get("command") or f"# there is no command for {labels['key']}"] = None
     for run in made["runs"]:
         file = run["file"]
         if "sha256" in file:
             lines[f"# {file.get('file', 'the file')} has the SHA-256 {file['sha256']}"] = None
         lines[
-            run["command"] or (f"# no command is known for {run['system']} on {run['dataset']}")
+            run["command"] or (f"# there is no command for {run['system']} on {run['dataset']}")
         ] = None
         if run["scored"].get("command"):
             lines[run["scored"]["command"]] = None
     if not made["runs"]:
         commands = (part["command"] for one in made["collections"] for part in one["counted"])
         lines |= dict.fromkeys(filter(None, commands))
-    # A name from outside could end a comment, or control a terminal.
+    # An outside name could end a comment or control a terminal.
     return "\n".join(printable(line) for line in lines)
 
 
 def origin(collection: Mapping[str, Any]) -> str:
-    """Origin of a corpus, in words."""
+    """Origin of a corpus in words."""
     source = collection["source"]
     if "library" in source:
         return f"the documentation of {source['library']} {source['version']}"
@@ -129,4 +129,4 @@ def origin(collection: Mapping[str, Any]) -> str:
     ]
     if files:
         return ", ".join(files)
-    return "the project itself, without texts" if collection["shipped"] else "not known"
+    return "Beirscope itself, without texts" if collection["shipped"] else "not known"

@@ -1,9 +1,9 @@
 """Rearranging a task: while it is judged, an order that learns from judgements is recomputed. Only
-pairs without a turn move. No row ever gets another query or document, so a late answer still
-belongs to the pair that was seen. A pair replaced by a better one needs no label any more and waits
-at a place below 0; the task keeps its numbers of pairs and labels. Nobody waits for this: it is
-computed outside the form, and people get pairs in the older order until it is written, in one short
-transaction that leaves pairs handed out meanwhile unchanged."""
+pairs that nobody has seen move. A row keeps its query and document, so a late answer still belongs
+to the pair that was seen. A pair replaced by a better one needs no more labels and waits at a place
+below 0; the task keeps its numbers of pairs and labels. The order is computed outside the form, and
+assessors get pairs in the older order until one short transaction writes the new one, without
+changing pairs handed out in the meantime."""
 
 import secrets
 import threading
@@ -28,9 +28,9 @@ Pair = tuple[str, str]
 """query_id, doc_id."""
 
 EVERY = 10
-"""Judgements of one person after which the order is recomputed."""
+"""Judgements by one person after which the order is recomputed."""
 FIRST = 200
-"""Most pairs considered, from the front: more would not be reached before the next time."""
+"""Most pairs considered, from the front; later ones would not be reached before the next time."""
 
 _under_way: set[str] = set()
 _guard = threading.Lock()
@@ -51,7 +51,7 @@ class Draft:
 
 
 def soon(store: Store, task: Task) -> threading.Thread | None:
-    """Rearrange a task in its own thread; None if one is running or the order is fixed."""
+    """Rearrange a task in a thread; None if one is already running or the order is fixed."""
     if task.order not in orders.ADAPTIVE:
         return None
     with _guard:
@@ -70,7 +70,7 @@ def _beside(store: Store, task: Task) -> None:
             official = annotate_select.judged(cursor, task.dataset)
             rearrange(store, task, tops, judged(store, task.dataset, official))
     except Exception as error:
-        # The task continues in its older order; there is nobody to tell.
+        # The task continues in its older order; nobody is waiting for an answer.
         if not disk_refusals.refusal(error, store.home):
             bug_reports.record(store.settings, "rearranging", error)
     finally:
@@ -87,12 +87,12 @@ def rearrange(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame
 
 
 def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> Draft:
-    """Current order, and pairs of the task that it may move; nothing waits for this."""
+    """Current order, and the pairs of the task that it may move; nothing waits for this."""
     with store.engine.connect() as connection:
         rows = _rows(connection, task)
     seen = {_pair(row) for row in rows if row["turns"]}
     blocks = tops.blocks(judgements, task.systems, task.depth)
-    # Enough pairs to remain after all seen ones are put in front.
+    # Enough pairs remain after all seen ones are put in front.
     most = len(seen) + 2 * FIRST
     placed = orders.first(task.order, blocks, task.depth, task.seed, most)
     asked: list[Pair] = list(placed[["query_id", "doc_id"]].itertuples(index=False, name=None))
@@ -105,7 +105,7 @@ def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) ->
 
 
 def write(store: Store, task: Task, drafted: Draft) -> bool:
-    """Move pairs that are nobody's yet; False if nothing moves, or another draft came first."""
+    """Move pairs that nobody has seen; False if nothing moves or another draft came first."""
     with state.writing(store.engine) as connection:
         # Requests for pairs of this task wait here, as in `queue.exchange`.
         lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task.id).with_for_update()
@@ -183,7 +183,7 @@ def _write(
     moved: dict[Pair, tuple[int, int]],
     aside: list[Pair],
 ) -> None:
-    # First move pairs aside: no two may share a place, even for a moment.
+    # First move pairs aside, since no two may share a place even for a moment.
     lowest = min(0, drafted.lowest)
     stored = [pair for pair in (*moved, *aside) if pair in found]
     away = [(pair, (lowest - number, 0)) for number, pair in enumerate(stored, start=1)]

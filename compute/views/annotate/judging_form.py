@@ -1,4 +1,4 @@
-"""Sheets: the form's content for a pair, without systems, ranked lists or other people."""
+"""Content of the judging form for a pair, without systems, ranked lists or other assessors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +10,8 @@ from compute.views.shared.markup import blocks
 from compute.views.shared.text import pieces
 
 Sheet = dict[str, Any]
-"""key, query, title, text, bare. The title is split into pieces, every second one a word of the
-query; the text is a list of [kind, pieces], from `markup.blocks`."""
+"""key, query, title, text, bare. The title is split into pieces, every second of which is a word of
+the query; the text is a list of [kind, pieces], from `markup.blocks`."""
 
 
 def sheets(pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame) -> list[Sheet]:

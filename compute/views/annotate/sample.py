@@ -16,7 +16,7 @@ from compute.views.page import Ask
 
 @dataclass(frozen=True)
 class Sample:
-    """Target of the estimate, and its inputs."""
+    """Target of the estimate, with its inputs."""
 
     ask: Ask
     task: Task
@@ -26,7 +26,7 @@ class Sample:
 
     @classmethod
     def of(cls, ask: Ask, task: Task, measure: str) -> Self:
-        """From the current runs of the task."""
+        """The target from the task's current runs."""
         systems, dataset = list(task.systems), task.dataset
         lists = ask(select.lists, dataset=dataset, systems=systems, depth=task.depth, added=False)
         official = ask(select.judged, dataset=dataset, added=False)
@@ -38,6 +38,6 @@ class Sample:
         return sets.with_added(self.official, rows, self.ask.counting)
 
     def estimated(self, machine: DataFrame | None = None) -> Estimated:
-        """Estimates, with or without an LLM's grades. Raises Missing, WrongInput."""
+        """Estimates, with or without an LLM's grades. Raises Missing or WrongInput."""
         asked = self.task, self.frame, self.judged(), self.measure
         return estimated.estimated(self.ask.store, *asked, machine)

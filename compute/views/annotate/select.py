@@ -1,4 +1,4 @@
-"""Every SELECT of the Judge page."""
+"""All SELECTs of the Judge page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from compute.views.shared import held_lists as shared_lists
 from compute.views.shared.part_files import files
 
 BLOCK = 500_000
-"""Hits read at a time: with 15 systems they take about 300 MB while being read."""
+"""Hits read at a time; with 15 systems they take about 300 MB."""
 
 
 @select()
@@ -45,7 +45,7 @@ def levels(dataset: str) -> str:
 
 @dataclass(frozen=True)
 class StoredTops:
-    """Ranked lists of the store, a few queries at a time, since all would not fit into memory."""
+    """Ranked lists in the store, read a few queries at a time, since all do not fit into memory."""
 
     cursor: DuckDBPyConnection
     dataset: str
@@ -89,7 +89,7 @@ class StoredTops:
         return judgement_sets.labels(self.cursor, self.dataset, named) if name else None
 
     def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
-        """Number of hits of each query, and the systems that have any, by name."""
+        """Number of hits of each query, and the names of systems with hits."""
         of_queries = self.cursor.execute(
             "select query_id, count(*) from read_parquet($files) where rank <= $depth group by all",
             asked,
@@ -109,7 +109,7 @@ from read_parquet($files) where rank <= $depth and query_id between $low and $hi
 def _spans(
     query_ids: Sequence[str], sizes: dict[str, int], block: int
 ) -> Iterator[tuple[str, str, int]]:
-    """First and last query, and number of queries, of each block."""
+    """First and last query of each block, and its number of queries."""
     begin = total = 0
     for place, query_id in enumerate(query_ids):
         if total and total + sizes[query_id] > block:
@@ -138,7 +138,7 @@ def lists(
 
 
 def framed(tops: DataFrame, depth: int) -> Frame:
-    """These lists as a frame."""
+    """The same lists as a frame."""
     queries = tops["query_id"].unique().tolist()
     return of_lists(tops.dropna(subset="system").astype({"rank": "int64"}), queries, depth)
 
@@ -174,7 +174,7 @@ def collection(dataset: str) -> str:
 
 @select(datasets=("dataset",))
 def official(dataset: str, query_id: str, doc_id: str) -> str:
-    """relevance: one row if the pair has a judgement, else none."""
+    """relevance: one row if the pair is judged, else none."""
     return """
         select relevance from judgements
         where dataset = $dataset and query_id = $query_id and doc_id = $doc_id

@@ -1,4 +1,4 @@
-"""Every SELECT on the added judgements."""
+"""All SELECTs on added judgements."""
 
 from collections.abc import Sequence
 
@@ -31,8 +31,8 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
 
 @select()
 def usual(dataset: str = "") -> str:
-    """One row, counts: whether added judgements count by default, for lack of official ones on the
-    dataset (without a dataset: on all that have added ones)."""
+    """counts, one row: whether added judgements count by default because the dataset (without one:
+    all datasets that have added ones) has no official judgements."""
     return """
         select count(*) > 0 and not bool_or(official) as counts from (
             select dataset, dataset in (select dataset from parts

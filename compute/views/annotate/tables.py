@@ -1,4 +1,4 @@
-"""Annotation in words and tables: the progress of a task, and its settings."""
+"""Annotation in words and tables: the progress and settings of a task."""
 
 from collections.abc import Hashable, Mapping
 
@@ -21,14 +21,14 @@ ORDERS = {
     "random": "random",
     "sampled": "random sample, for estimation",
 }
-"""Labels of `compute.judgements.orders` on the form for tasks."""
+"""Labels of `compute.judgements.orders` in the form for tasks."""
 GOALS = {
     "scores": "scores",
     "differences": "differences from a baseline",
     "order": "the full ranking",
     "audit": "errors of official judgements (audit)",
 }
-"""Labels of the goals of `compute.judgements.sampling` there."""
+"""Labels of the goals of `compute.judgements.sampling` in the form."""
 
 
 def without_texts(runs: DataFrame) -> list[str]:
@@ -42,9 +42,9 @@ def order(name: str) -> str:
 
 
 def guideline(grades: Grades) -> str:
-    """A default guideline, as Markdown."""
+    """A default guideline in Markdown."""
     lowest, highest = grades[0][1], grades[-1][1]
-    between = "".join(f"- **{name}**: it helps in part.\n" for _, name in grades[-2:0:-1])
+    between = "".join(f"- **{name}**: it partly helps.\n" for _, name in grades[-2:0:-1])
     return (
         "Read the query, then the document. Judge by what the query asks for, not by its"
         " wording.\n\n"
@@ -56,7 +56,7 @@ def guideline(grades: Grades) -> str:
 
 
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
-    """One line on a task, from wanted, given, people, held of `row`. It names no system and no
+    """A line on a task, from wanted, given, people, held of `row`; it names no system and no
     order."""
     made = "nothing judged yet"
     if row["wanted"] != task.n_pairs:
@@ -83,13 +83,13 @@ def people(rows: DataFrame) -> DataFrame:
     )
 
 
-_DRAWN = "More documents are drawn from those still unjudged; the estimates combine all draws."
-_BEFOREHAND = "Decide how many before you look at the estimates."
+_DRAWN = "Further documents are drawn from those still unjudged; estimates combine all draws."
+_BEFOREHAND = "Choose their number before you look at the estimates."
 
 
 def more(task: Task) -> tuple[str, ...]:
-    """How to extend a sample, for the creator of a task. Decisions on two systems are made at fixed
-    numbers of judgements, so that nothing is to be decided beforehand."""
+    """How to extend a sample, for the creator of a task. Two systems are compared at fixed numbers
+    of judgements, so nothing must be chosen beforehand."""
     return (_DRAWN,) if deciding.tells_apart(task) else (_DRAWN, _BEFOREHAND)
 
 
@@ -103,7 +103,7 @@ _WIDEST = {
 def forecast(
     plan: Plan, tops: orders.Tops, judgements: DataFrame, machine: DataFrame | None = None
 ) -> str:
-    """Expected precision of a plan's sample or audit; arguments are those of `tasks.make`."""
+    """Expected precision of a planned sample or audit; arguments are those of `tasks.make`."""
     tasks.check(plan)
     if plan.goal != sampling.AUDIT:
         rows = tasks.expected(plan, tops, judgements)
@@ -113,13 +113,13 @@ def forecast(
     strata = auditing.strata(frame, official, plan.n_pairs - unjudged, machine)
     names = dict(plan.grades)
     told = [
-        f"{names.get(row['grade'], row['grade'])}: {row['keys']:,} of {row['n_labels']:,} labels,"
-        f" ±{row['reach']:.1%} ({row['needed']:,} for ±4%)"
+        f"{names.get(row['grade'], row['grade'])}: {row['keys']:,} of {row['n_labels']:,}"
+        f" labels, ±{row['reach']:.1%} ({row['needed']:,} for ±4%)"
         for row in strata.by_grade().to_dict("records")
     ]
     return (
         "Expected 95% margin of error in four of five audits, if 5% of a grade's labels are graded"
-        f" differently: {'; '.join(told)}. Mixed in: {counted(unjudged, 'unjudged document')}."
+        f" differently: {'; '.join(told)}. Also includes {counted(unjudged, 'unjudged document')}."
     )
 
 
@@ -127,8 +127,8 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
     """Expected precision of samples with these grades, from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
-            f"A sample gives no interval of {measure} with more than two grades; one of P@10 has"
-            " an interval."
+            f"A sample gives no interval of {measure} with more than two grades; a sample for P@10"
+            " has one."
         )
     told = []
     for n, reach in zip(rows["n"], rows["reach"], strict=True):
@@ -156,8 +156,8 @@ def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
-    """Settings of a task, for its creator: a row per setting. `titles` of systems and datasets by
-    name; names are added where they differ."""
+    """Settings of a task for its creator, a row each. `titles`: of systems and datasets by name;
+    names are added if they differ from the title."""
     names = [task.dataset, *task.systems]
     chosen = "judged and unjudged" if task.goal == sampling.AUDIT else "unjudged"
     dataset, *systems = called = [titles.get(name, name) for name in names]

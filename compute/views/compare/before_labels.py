@@ -1,4 +1,4 @@
-"""Two runs compared only by their ranked lists, without judgements."""
+"""Comparison of two runs by their ranked lists only, without judgements."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -35,7 +35,7 @@ from compute.views.shared import theme as looks
 MOST = 20
 """Rows of the table of queries that changed most."""
 HUBS, LEAST, SHARE = 5, 3, 0.2
-"""Most documents named as hubs, and the least share of a run's top lists that contain a hub."""
+"""Most hub documents to name, and the least share of a run's top lists that a hub appears in."""
 _LETTERS = 200
 _PAIR = ("dataset", "a", "b")
 
@@ -48,20 +48,20 @@ class Two(NamedTuple):
     systems: tuple[str, str]
     titles: tuple[str, str]
     measure: str = ""
-    """The measure of the control; ranked lists need none."""
+    """The measure of the picker; ranked lists need none."""
 
     def lists(self) -> DataFrame:
-        """`select.tops` of both."""
+        """Rows of `select.tops` for both systems."""
         a, b = self.systems
         return self.ask(select.tops, datasets=[self.dataset], a=a, b=b)
 
     def overlaps(self) -> DataFrame:
-        """`select.overlaps` of both."""
+        """Rows of `select.overlaps` for both systems."""
         a, b = self.systems
         return self.ask(select.overlaps, datasets=[self.dataset], a=a, b=b)
 
     def texts(self, ids: Sequence[str]) -> Series:
-        """The texts of documents by id, as far as they are stored, each with its title."""
+        """Titles and texts of documents by id, where texts are stored."""
         collection = offers.record(self.ask, self.dataset).collection
         rows = self.ask(query_select.documents, collection=collection, doc_ids=sorted({*ids}))
         both = rows["title"].fillna("") + " " + rows["text"].fillna("")
@@ -69,7 +69,7 @@ class Two(NamedTuple):
 
 
 def section(two: Two) -> Steps:
-    """The distance of the two rankings, the queries behind it, and documents that crowd both."""
+    """The distance between the rankings, the queries behind it, and hub documents."""
     rows, tops = two.overlaps(), two.lists()
     if rows.empty or tops.empty:
         yield Message("The ranked lists of these runs are not stored.")
@@ -83,15 +83,15 @@ def section(two: Two) -> Steps:
 
 
 def no_query(two: Two) -> str:
-    """Reason why two runs without a shared query cannot be compared; empty if they share one."""
+    """Reason why two runs that share no query cannot be compared; empty if they share one."""
     tops, (a, b) = two.lists(), two.titles
     of_a, of_b = (tops.loc[tops[f"rank_{one}"].notna(), "query_id"].unique() for one in "ab")
     if not len(of_a) or not len(of_b) or {*of_a} & {*of_b}:
         return ""
     near = nearest("query", pa.array(of_a), pa.array(of_b), b)
     return (
-        f"{a} and {b} share no query: {a} answers {len(of_a):,}, {b} {len(of_b):,} others, so"
-        f" they cannot be compared; for {a}, {near}."
+        f"{a} and {b} cannot be compared because they share no query: {a} answers"
+        f" {len(of_a):,}, {b} {len(of_b):,} others. For {a}, {near}."
     )
 
 
@@ -114,7 +114,7 @@ def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:
 
 
 def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
-    """Number of queries on which the top 10 differ, and the size of the difference."""
+    """Number of queries whose top 10 differ, and by how much."""
     n, changed = len(rows), int(changed_queries(tops).sum())
     a, b = titles
     if not changed:
@@ -127,22 +127,22 @@ def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
 
 
 def changed_queries(tops: DataFrame) -> Series:
-    """For each query, whether the two top lists differ in documents, or only in order."""
+    """Query counts: same top list, other documents, or only another order."""
     differs = tops["rank_a"].fillna(0).ne(tops["rank_b"].fillna(0))
     return differs.groupby([tops["dataset"], tops["query_id"]]).any()
 
 
 def depths(rows: DataFrame) -> DataFrame:
-    """Text by depth: the mean share of common documents, and the queries that share all or none."""
+    """Text by depth: mean share of common documents, and queries that share all or no documents."""
     every = {k: rows[f"at_{k}"] for k in select.DEPTHS}
-    # Nothing changes below the end of all lists.
+    # Below the end of all lists the overlap stays the same.
     found = {k: of for k, of in every.items() if k == 1 or not of.equals(every[_above(k)])}
     return DataFrame(
         {
             "Depth": [str(k) for k in found],
             "Shared documents": [f"{share.mean():.0%}" for share in found.values()],
-            "Queries with all shared": [f"{share.eq(1).sum():,}" for share in found.values()],
-            "Queries with none shared": [f"{share.eq(0).sum():,}" for share in found.values()],
+            "Queries sharing all": [f"{share.eq(1).sum():,}" for share in found.values()],
+            "Queries sharing none": [f"{share.eq(0).sum():,}" for share in found.values()],
         }
     )
 
@@ -152,7 +152,7 @@ def _above(k: int) -> int:
 
 
 def moved(tops: DataFrame) -> Note:
-    """Rank changes of the documents in both top lists, and the share of other first documents."""
+    """Rank changes of documents in both top lists, and the share of new first documents."""
     both = tops.dropna(subset=["rank_a", "rank_b"])
     steps = (both["rank_a"] - both["rank_b"]).abs()
     first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
@@ -162,12 +162,12 @@ def moved(tops: DataFrame) -> Note:
         share = f"{steps.gt(0).mean():.0%} change rank"
         share += f", by a median of {steps.median():.0f} and at most {steps.max():.0f}"
         found = share if steps.any() else "none changes rank"
-        facts.append(f"Of the documents in both top {DEPTH}, {found}.")
+        facts.append(f"Of the documents in both top-{DEPTH} lists, {found}.")
     return Note(facts)
 
 
 def hubs(tops: DataFrame) -> DataFrame:
-    """Documents that are in many top lists: doc_id, n_a, n_b (lists), share_a, share_b."""
+    """Documents that appear in many top lists: doc_id, n_a, n_b (lists), share_a, share_b."""
     sides = tops[["rank_a", "rank_b"]].notna().set_axis(["n_a", "n_b"], axis=1)
     keyed = tops[["dataset", "query_id", "doc_id"]].join(sides)
     lists = keyed.groupby(["dataset", "query_id"])[["n_a", "n_b"]].any().sum()
@@ -186,20 +186,21 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
     yield Heading("Documents in many top lists")
     first, titles = rows.iloc[0], two.titles
     yield Text(
-        f"{first['doc_id']} is in {first['share_a']:.0%} of the top {DEPTH} lists of {titles[0]}"
-        f" and {first['share_b']:.0%} of those of {titles[1]}: a hub that crowds out others."
+        f"{first['doc_id']} is in {first['share_a']:.0%} of the top-{DEPTH} lists of"
+        f" {titles[0]} and {first['share_b']:.0%} of those of {titles[1]}: a hub that crowds"
+        " out others."
     )
     rows = rows.assign(**_text(two, rows["doc_id"], "text"))
     columns = [Column("Document", "doc_id"), *[Column("Text", "text")] * ("text" in rows)]
     for title, side in zip(titles, "ab", strict=True):
         fields = f"n_{side}", f"share_{side}"
         columns.append(Column(f"Lists of {title}", fields, "{:,} ({:.0%})".format))
-    yield Table("hubs", f"Documents in many top {DEPTH} lists", rows, columns, of=_PAIR)
+    yield Table("hubs", f"Documents in many top-{DEPTH} lists", rows, columns, of=_PAIR)
 
 
 def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
-    """The queries whose lists differ most: dataset, query_id, text, rbo, shared, and the first
-    document that is only in one top list, with its rank: only_a, at_a, only_b, at_b."""
+    """The queries whose lists differ most: dataset, query_id, text, rbo, shared, and the highest
+    document that only one top list has, with its rank: only_a, at_a, only_b, at_b."""
     changed = changed_queries(tops).rename("changed").reset_index()
     few = rows.merge(changed[changed["changed"]], on=["dataset", "query_id"])
     few = few.sort_values(["rbo", "dataset", "query_id"], kind="stable").head(MOST)
@@ -215,7 +216,7 @@ def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
 def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     found = most_changed(rows, tops)
     if found.empty:
-        yield Message("No query changed.")
+        yield Message("The top lists are the same for every query.")
         return
     asked = two.ask(catalogue.asked, dataset=two.dataset, query_ids=found["query_id"].tolist())
     words = asked.set_index("query_id")["text"].reindex(found["query_id"])
@@ -239,20 +240,20 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     )
     yield Note(
         [
-            f"“Only …”: the highest document that the other top {DEPTH} lacks, with its rank.",
+            f"“Only …”: the highest document missing from the other top {DEPTH}, with its rank.",
             "Click a row to open the query with both lists.",
         ]
     )
 
 
 def _first(texts: Series, rank: float, name: str) -> str:
-    """A document with its rank, by its text if that is stored."""
+    """A document's rank, with its text if stored, else its id."""
     if pd.isna(rank):
         return "–"
     return f"{rank:.0f}: {texts.get(name, '') or name}"
 
 
 def _text(two: Two, ids: Series, column: str) -> dict[str, Series]:
-    """A column of texts, if any are stored."""
+    """A column of texts if any are stored."""
     texts = ids.map(two.texts(ids.tolist()))
     return {column: texts.fillna("")} if texts.notna().any() else {}

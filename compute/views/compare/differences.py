@@ -1,6 +1,6 @@
 """Two systems on the same queries: wins, differences, and the queries behind them.
 
-`pairs` are what `compare.select.pairs` gives: a row per query with value_a and value_b. All parts
+`pairs` has a row per query with value_a and value_b, from `compare.select.pairs`. All parts
 of a dataset have equal weight, as in its mean.
 """
 
@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
 
 
 def valued(pairs: DataFrame) -> DataFrame:
-    """The queries with both values, and their difference: A minus B."""
+    """The queries that both systems have a value for, with their difference: A minus B."""
     both = pairs.dropna(subset=["value_a", "value_b"])
     return both.assign(difference=both["value_a"] - both["value_b"])
 
@@ -61,7 +61,7 @@ def by_part(both: DataFrame, measure: str) -> DataFrame:
 
 
 def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
-    """The statistics of a dataset from the rows of its parts, or from its own row. The interval is
+    """The statistics of a dataset, from its row or the rows of its parts. The interval is
     that of `significance.two`, in which each query of a part has weight 1 / (k n)."""
     k, n = len(rows), rows["n"].sum()
     mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
@@ -76,10 +76,10 @@ def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
 
 
 def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
-    """A row per dataset that both systems have, in the order of `datasets`. `rows`: as from
-    `compare.select.across`; `datasets`: dataset, title, parts. Returns dataset, title, n, mean_a,
-    mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts form one row if both
-    systems have all of them; otherwise each has its own."""
+    """A row per dataset on which both systems have scores, in the order of `datasets`. `rows`: as
+    from `compare.select.across`; `datasets`: dataset, title, parts. Returns dataset, title, n,
+    mean_a, mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts are merged into
+    one row if both systems have every part."""
     first, second = ("a_more", "b_more") if better(measure) > 0 else ("b_more", "a_more")
     rows = rows.rename(columns={first: "a_better", second: "b_better"})
     there = set(rows["dataset"])
@@ -109,7 +109,7 @@ def ahead(rows: DataFrame, measure: str) -> Series:
 
 
 def sure(rows: DataFrame) -> Series:
-    """Rows (low, high) whose interval of the difference excludes 0; absent ends do not."""
+    """Rows (low, high) whose interval of the difference excludes 0; absent intervals do not."""
     return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
 
 
@@ -140,7 +140,7 @@ ORDERS = {
 
 
 def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
-    """The queries of an order: those where A, or B, is better by the measure; else all."""
+    """The queries to order: those on which A (or B) has the better value, or all."""
     sides = {OF_A: 1, OF_B: -1}
     if order not in sides:
         return both
@@ -150,8 +150,8 @@ def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
 def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> DataFrame:
     """The n queries where two systems differ most: by the measure, or by rank-biased overlap.
 
-    `alike` (dataset, query_id, rbo, shared) lacks queries that neither answers; ties are broken by
-    the other order.
+    `alike` (dataset, query_id, rbo, shared) omits queries that neither system answers; the other
+    criterion breaks ties.
     """
     rows = both.merge(alike, on=["dataset", "query_id"], how="left")
     rows = rows.assign(gap=ranks(rows["difference"].abs()))

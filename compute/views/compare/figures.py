@@ -1,4 +1,4 @@
-"""Two systems on the same queries: the leader, the differences, and the queries behind them."""
+"""Figures of two systems on the same queries: the leader, the differences, the queries."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
 GRID = 40
-"""Steps of the grid between 0 and 1 for marks of more than MOST_MARKS queries."""
+"""Grid steps between 0 and 1, to which more than MOST_MARKS queries are rounded."""
 MOST_MARKS = 1500
 ROW = 34
 """Height of a dataset in pixels."""
 
 _REACH = 1.24
-"""End of the axis of differences, with room for a line of text beyond the longest bars."""
+"""End of the axis of differences, with room for a line of text beyond the longest bar."""
 
 Titles = tuple[str, str]
 
@@ -36,11 +36,11 @@ def _values(a: float, b: float, titles: Titles) -> str:
 def bars(
     both: DataFrame, titles: Titles, measure: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """The difference on every query, A's largest lead first, as a bar each.
+    """A bar for the difference on every query, A's largest lead first.
 
     `both`: dataset, query_id, text, value_a, value_b, difference, sorted. With very many queries, a
-    bar shows the mean of neighbours. A bar's customdata is the dataset and the id of its query (its
-    first). The better system is named above and below the bars, abbreviated in a `narrow` figure.
+    bar shows the mean of neighbours. A bar's customdata is the dataset and id of its first query.
+    The better system is named above and below the bars, abbreviated in a `narrow` figure.
     """
     n, gaps = len(both), both["difference"].to_numpy(float)
     edges = binned_queries.groups(n)
@@ -102,7 +102,7 @@ def _bars_layout(
 def _leaders(
     titles: Titles, measure: str, look: looks.Palette, longest: int, reach: float
 ) -> list[dict[str, Any]]:
-    """The better system where bars point up, and where they point down, beyond the longest bars."""
+    """Labels beyond the longest bars: the better system above, and the one below."""
     inks = {"color": look.win}, {"color": look.loss}
     both = [
         (f"{escape(title, longest)} is better", ink)
@@ -119,9 +119,9 @@ def _leaders(
 
 @drawing
 def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
-    """A's value on the vertical axis, B's on the horizontal, a mark per query; queries at the same
-    place share a larger mark. With more than MOST_MARKS queries, places are rounded to GRID steps.
-    A mark's customdata is the dataset and id of one of its queries."""
+    """A mark per query, with A's value on the vertical and B's on the horizontal axis; queries at
+    the same place share a larger mark. With more than MOST_MARKS queries, places are rounded to
+    GRID steps. A mark's customdata is the dataset and id of one of its queries."""
     look = looks.palette(theme)
     line = {"width": 1.25, "dash": "dot", "color": look.muted}
     ticks = shared_axes.SHARES | {"range": [-0.05, 1.05], "zeroline": False}
@@ -136,7 +136,7 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
 
 
 def _places(both: DataFrame) -> DataFrame:
-    """x, y, n, and dataset, query_id and text of the first query at each place."""
+    """Places with x, y, n, and dataset, query_id and text of the first query there."""
     step = GRID if len(both) > MOST_MARKS else 1000
     x, y = ((both[name] * step).round() / step for name in ("value_b", "value_a"))
     named = {name: (name, "first") for name in ("dataset", "query_id", "text")}
@@ -165,7 +165,7 @@ def _shades(gaps: Any, measure: str, look: looks.Palette) -> list[str]:
 
 
 def _sizes(n: Series) -> list[float]:
-    """Areas that grow with the number of queries, from 7 to 34 pixels across."""
+    """Mark sizes: areas grow with the number of queries, from 7 to 34 pixels across."""
     scale = max(float(n.max()), 24.0) if len(n) else 1.0
     return (7 + 27 * np.sqrt((n - 1) / scale)).round(1).tolist()
 
@@ -207,7 +207,7 @@ INTERVALS = "Lines: 95% CI. Hollow: not significant. Blue: A is better; orange: 
 
 @drawing
 def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Mean differences of query groups with their intervals, a mark each.
+    """A mark for each query group: its mean difference with its interval.
 
     `key`: the key of the groups; `rows` as from `slices.contrasts`.
     """
@@ -267,9 +267,9 @@ def _interval_hover(row: Any) -> str:
 def forest(
     rows: DataFrame, titles: Titles, measure: str, *, theme: str, names: Titles = ("A", "B")
 ) -> go.Figure:
-    """The difference on every dataset with its interval, a row each; counts at the right. `rows` as
-    from `differences.across`; counts may be absent. A mark's customdata is its dataset. `names` are
-    the two systems'."""
+    """A row for each dataset: its difference with the interval, and counts at the right. `rows` as
+    from `differences.across`; counts may be absent. A mark's customdata is its dataset. `names`: of
+    the two systems."""
     trace = _intervals(rows, measure, theme, across=True)
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()

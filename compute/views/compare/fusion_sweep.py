@@ -1,4 +1,4 @@
-"""Two stored runs fused in memory at many settings, with each fusion's score on every query."""
+"""Two stored runs fused in memory at many settings, with every fusion's score on each query."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ Values = NDArray[np.float64]
 
 INTERPOLATE, RRF, ALONE = "interpolate", "rrf", "alone"
 WEIGHTS = tuple(step / 20 for step in range(21))
-"""Weights of the first system. At 1 and 0, the other list's documents follow a short list."""
+"""Weights of the first system. At 1 and 0, the other list's documents extend a short list."""
 KS = (0, 1, 2, 5, 10, 20, 40, 60, 100, 200, 500)
 HOLES = "Hole@10"
 _AT_ONCE = 4_000_000
-"""Most rows held in memory at once, unless one setting needs more."""
+"""Most rows held in memory at once, unless a single setting needs more."""
 COLUMNS = ("dataset", "query_id", "method", "setting", "value", "holes", "left_out")
 _BOTH = """
 with one as (
@@ -53,13 +53,13 @@ from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
 
 @question(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str) -> DataFrame:
-    """The values of both runs fused, as in `systems.combine.fusion`, at every setting.
+    """Scores of both runs fused at every setting, as in `systems.combine.fusion`.
 
     COLUMNS: `setting` is the weight of `a` in an interpolation (scores from 0 to 1 by list) or k of
-    reciprocal rank fusion; of the method ALONE 0 is `a` and 1 is `b`, not fused. `value` is the
+    reciprocal rank fusion; with the method ALONE, 0 is `a` and 1 is `b`, not fused. `value` is the
     measure over the fused list, `holes` its share of unjudged documents in the top 10 (absent for
     an empty list), `left_out` the measure over the condensed list. A row for each query with a
-    judgement. No rows if a list is not stored, or is stored to fewer ranks than the measure needs.
+    judgement. No rows if a list is missing or has fewer ranks than the measure needs.
     """
     one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
     ((depth,),) = cursor.execute(_DEPTH, {"dataset": dataset, "a": a, "b": b}).fetchall()
@@ -74,7 +74,7 @@ def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str
 
 @select(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def cut(dataset: str, a: str, b: str) -> str:
-    """cut: the remaining ranks of the shorter shipped list; absent if neither is truncated."""
+    """cut: rank at which the shorter shipped list was truncated; absent if neither was."""
     return """
         select min((provenance->>'$.cut')::integer) as cut
         from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
@@ -139,7 +139,7 @@ def _one_run(rows: pa.Table, settings: Sequence[tuple[str, float]]) -> pa.Table:
 
 
 def _fused(rows: pa.Table, method: str, setting: float) -> Values:
-    """Score of every row; nan for a document that is not in the list."""
+    """Score of every row; nan for documents that the list lacks."""
     if method == INTERPOLATE:
         share_a, share_b = (rows[name].to_numpy() for name in ("share_a", "share_b"))
         return setting * share_a + (1 - setting) * share_b

@@ -1,4 +1,4 @@
-"""Two systems fused: the best weight, its cross-validated value, and unjudged shares."""
+"""Fusion of two systems: the best weight, its cross-validated score, and unjudged shares."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ from compute.views.shared.theme import between, escape, plain, precise, signed
 Titles = tuple[str, str]
 FUSING = (
     "Interpolation adds both scores, each scaled to 0–1; RRF adds 1 / (k + rank). Even at"
-    " weight 0 or 1 a short list is filled up with documents of the other system."
+    " weight 0 or 1, documents of the other system fill up a short list."
 )
 MARKS = (
     "Line: mean; band: 95% CI; dotted: each system by itself. Hollow: better only if"
@@ -42,12 +42,12 @@ class Swept(NamedTuple):
 
     settings: DataFrame
     """method, setting, value, low, high (the mean with Student's 95% interval), holes, left_out
-    (the mean of the measure over condensed lists), only_judged: above the better single system, but
-    below it over condensed lists."""
+    (the mean over condensed lists), only_judged: better than the best single system, but not over
+    condensed lists."""
     alone: tuple[float, float]
     """The mean of each system."""
     fused: tuple[float, float, float, float] | None
-    """With the setting chosen on other queries: mean, gain over the better system, and 95% CI."""
+    """Means with the setting chosen on other queries: mean, gain over the better system, 95% CI."""
     n: int
 
 
@@ -76,7 +76,7 @@ def swept(rows: DataFrame, measure: str) -> Swept | None:
 def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
     values = wide["value"].to_numpy()
     mean = share @ values
-    # Each part varies around its own mean; a single query has no known variance.
+    # Each part varies around its own mean; a single query has no variance.
     parts = wide["value"].groupby(level="dataset")
     off = (wide["value"] - parts.transform("mean")).to_numpy()
     n = parts.transform("size").to_numpy(dtype=np.float64)
@@ -92,7 +92,7 @@ def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
 
 
 def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
-    """True for settings that beat a system only while unjudged documents count as not relevant."""
+    """True for settings that win only because unjudged documents count as not relevant."""
     ahead = above(sign * found["value"], sign * alone["value"])
     behind = above(sign * alone["left_out"], sign * found["left_out"])
     return np.asarray(ahead) & np.asarray(behind)
@@ -101,8 +101,8 @@ def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
 def _elsewhere(
     wide: DataFrame, share: np.ndarray, base: int, sign: int
 ) -> tuple[float, float, float, float] | None:
-    """`Swept.fused`, from queries with their `share` in the mean; `base`: index of the better
-    system."""
+    """`Swept.fused`; queries have a `share` of the mean, and `base` is the better system's
+    index."""
     if len(wide) < tuning.FEWEST:
         return None
     values: Any = wide["value"]
@@ -116,7 +116,7 @@ def _elsewhere(
 
 
 def best(found: Swept, measure: str, method: str | None = None) -> Mapping[Hashable, Any]:
-    """The row of `settings` with the best mean, for one method or for all."""
+    """The row of `settings` with the best mean, for one method or overall."""
     rows = found.settings[found.settings["method"] == method] if method else found.settings
     return rows.to_dict("records")[int(tolerance.best(better(measure) * rows["value"]))]
 
@@ -129,11 +129,11 @@ def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
 
 
 def verdict(found: Swept, titles: Titles, measure: str) -> str:
-    """The best fusion on these queries, and its cross-validated value."""
+    """The best fusion on these queries, with its cross-validated score."""
     sign, row = better(measure), best(found, measure)
     base = int(tolerance.best([sign * one for one in found.alone]))
     name, other = titles[base], titles[1 - base]
-    # A fusion may tie with one of its systems, or be worse.
+    # A fusion may tie with one of its systems or be worse than it.
     which = "Best" if above(sign * row["value"], sign * found.alone[base]) else "Best fusion"
     said = (
         f"{which} on these queries: {called(row, titles)}, {plain(row['value'])} ({name}"
@@ -164,7 +164,7 @@ def name(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
 
 @drawing
 def figure(found: Swept, titles: Titles, measure: str, *, theme: str) -> go.Figure:
-    """The mean at each weight and each k with its interval; below it, the unjudged share."""
+    """The mean at each weight and each k, with its interval; below it, the unjudged share."""
     look = looks.palette(theme)
     drawn = go.Figure()
     for axis, method in (("", INTERPOLATE), ("2", RRF)):
@@ -227,11 +227,9 @@ def _layout(titles: Titles, measure: str) -> dict[str, Any]:
 
 
 def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """The best weight of an interpolation per dataset, and the weight chosen on the others.
-
-    Dataset, Queries, Best weight, its mean, Weight from the others (the best of the mean over
-    them), Loss with it: both absent for a single dataset.
-    """
+    """The best interpolation weight for each dataset, and the weight chosen on the other datasets.
+    Columns: Dataset, Queries, Best weight, its mean, Weight from the others (best by their mean),
+    Loss with it. The last two are absent for a single dataset."""
     good = better(measure) * _weights(found)
     others = [good.drop(index=name).mean() for name in good.index]
     chosen = [_best_of(mean) if len(good) > 1 else np.nan for mean in others]
@@ -246,19 +244,19 @@ def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
             "Queries": [found[name].n for name in good.index],
             "Best weight": [_best_of(means) for _, means in good.iterrows()],
             measure: (better(measure) * own).tolist(),
-            "Weight from the others": chosen,
-            "Loss with it": lost,
+            "Weight from other datasets": chosen,
+            "Resulting loss": lost,
         }
     )
 
 
 def _best_of(means: Series) -> float:
-    """The smallest weight that none beats."""
+    """The smallest of the best weights."""
     return float(means.index[int(tolerance.best(means))])
 
 
 def columns(rows: DataFrame) -> list[Column]:
-    """The columns of that table; weights have two digits."""
+    """The columns of that table; weights have two decimals."""
     numbers = set(rows.select_dtypes("float"))
     digits = {name: 2 if "eight" in str(name) else 3 for name in rows}
     return [
@@ -268,7 +266,7 @@ def columns(rows: DataFrame) -> list[Column]:
 
 
 def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """Loss of one dataset's best weight on each other, from `tuning.carried`."""
+    """Loss on each dataset with the best weight of each other dataset, from `tuning.carried`."""
     lost = tuning.carried(_weights(found), better(measure))
     names = [titles.get(name, name) for name in lost.index]
     lost.columns = names
@@ -277,7 +275,7 @@ def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
 
 
 def _weights(found: Mapping[str, Swept]) -> DataFrame:
-    """The mean on each dataset at each weight of an interpolation."""
+    """The mean on each dataset at each interpolation weight."""
     means = {
         name: one.settings[one.settings["method"] == INTERPOLATE].set_index("setting")["value"]
         for name, one in found.items()

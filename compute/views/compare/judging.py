@@ -1,4 +1,4 @@
-"""Estimates for two runs without official judgements, while assessors judge."""
+"""Estimates for two runs without official judgements, updated while assessors judge."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -26,13 +26,13 @@ from compute.views.shared import catalogue
 from compute.views.shared import theme as looks
 
 MEASURE, DEPTH, FIRST = "P@10", 10, 100
-"""Measure, depth and number of judgements of a task made by a button."""
+"""Measure, depth and number of judgements of a task created by the button."""
 DECIDED, OPEN, KNOWN = "decided", "too little evidence", "all judged"
 """States of a verdict."""
 
 
 def plan(dataset: str, a: str, b: str) -> Plan:
-    """Sample of documents that the two runs rank differently, judged as relevant or not."""
+    """A sample of documents that the two runs rank differently, judged as relevant or not."""
     grades = of_levels(())
     return Plan(
         title=f"Which of two systems is better on {dataset}?"[:120],
@@ -51,22 +51,22 @@ def plan(dataset: str, a: str, b: str) -> Plan:
 
 
 def can_decide(expected: DataFrame) -> str:
-    """Forecast from `tasks.expected` for several numbers of judgements."""
+    """Expected precision from `tasks.expected` for several numbers of judgements."""
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
             told.append(f"all such documents (fewer than {n:,}) decide any")
             break
         found = looks.plain(reach * deciding.found_mostly(n))
-        words = f"judgements decide a {MEASURE} difference of {found} in 80% of samples"
+        words = f"judgements detect a {MEASURE} difference of {found} in 80% of samples"
         told.append(f"{n:,}: {found}" if told else f"{n:,} {words}")
     return f"The sample is of documents {_drawn(MEASURE)}: {'; '.join(told)}."
 
 
 def _drawn(measure: str) -> str:
-    """Clause on the documents that a task samples."""
+    """Clause that describes the documents a task samples."""
     name, _, k = measure.partition("@")
-    return f"in only one of the two top {k}s" if name == "P" else "that the two rank differently"
+    return f"in only one of the two top-{k} lists" if name == "P" else "ranked differently"
 
 
 def task_of(two: Two) -> Task | None:
@@ -79,7 +79,7 @@ def task_of(two: Two) -> Task | None:
 
 
 def section(two: Two) -> Steps:
-    """Estimate from the judgements of the systems' task, or a button that makes a task."""
+    """Estimate from the systems' judging task, or a button that creates the task."""
     task = task_of(two)
     if task is None:
         a, b = two.systems
@@ -99,16 +99,16 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
     spent = [f"{share:.1%} at {n:,}" for n, share in deciding.LOOKS.items()]
     yield Note(
         [
-            f"By {task.measure}, for which the task draws documents; {two.measure}, chosen above,"
-            " is shown once there are official judgements."
+            f"The task samples documents for {task.measure}; {two.measure}, chosen above, needs"
+            " official judgements."
         ]
         * (task.measure != two.measure)
         + [
             f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
             f" documents {_drawn(task.measure)}.",
-            "The 95% CI is meant for a single look.",
-            f"Decisions share an error of 5% ({', '.join(spent)}; alpha spending), so you may look"
-            " at any time.",
+            "The 95% CI holds for a single look at the results.",
+            f"The decisions share an error rate of 5% ({', '.join(spent)}; alpha spending), so"
+            " you may look at any time.",
         ]
     )
     if found.n_waiting:
@@ -119,33 +119,32 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
 
 
 class Verdict(NamedTuple):
-    """Estimate of two systems from a task's judgements, on these queries."""
+    """Estimate for two systems on these queries, from a task's judgements."""
 
     state: str
     """DECIDED, OPEN or KNOWN."""
     difference: float | None
-    """None without judgements. First minus second system, in the order of the question."""
+    """First minus second system; None without judgements."""
     low: float | None
-    """Bounds of the 95% CI (of the deciding look, if decided); None without an interval."""
+    """Bounds of the 95% CI (of the deciding look, if decided); None if there is none."""
     high: float | None
     better: str | None
     """The better system; None unless it is decided or known."""
     decided_at: int | None
-    """The number of judgements that decided it."""
+    """Number of judgements at the decision."""
     n_judged: int
     n_waiting: int
     """Unjudged documents left in the task."""
     more: int | None
-    """Approximate number of further judgements to a decision; None if unknown."""
+    """Approximate number of further judgements until a decision; None if unknown."""
     verdict: str
-    """All of this in one sentence."""
+    """The estimate in one sentence."""
 
 
 def of_pair(
     store: Store, dataset: str, systems: tuple[str, str], choice: Choice, task: Task | None = None
 ) -> Verdict | None:
-    """Text on a pair being judged, or on its task; None without a task or with official
-    judgements."""
+    """Text about a judging pair or its task; None without a task or with official judgements."""
     with opened(store, systems, choice) as ask:
         two = Two(ask, dataset, systems, systems)
         if task is None and dataset in set(ask(catalogue.unjudged, added=False)["dataset"]):
@@ -154,7 +153,7 @@ def of_pair(
 
 
 def verdict(two: Two, task: Task) -> Verdict:
-    """Estimate from their task. Raises BeirscopeError if there is none."""
+    """Estimate from the pair's task. Raises BeirscopeError if there is no task."""
     sample = Sample.of(two.ask, task, task.measure)
     found, judged = sample.estimated(), sample.judged()
     decision = deciding.decision(two.ask.store, task, sample.frame, judged)
@@ -192,7 +191,7 @@ def _said(
     titles: Sequence[str],
     more: int | None,
 ) -> str:
-    """Leader on these queries, and the decision."""
+    """The leader on these queries, and the decision."""
     estimates, after = found.estimates, f"After {counted(found.n_judged, 'judgement')}: "
     row = estimates.pairs(together=False).iloc[0]
     first = row["difference"] >= 0
@@ -213,15 +212,15 @@ def _said(
             f" queries, by {looks.between(low, high)}."
         )
     if not found.n:
-        return f"No judgements yet: the first decision is at {min(deciding.LOOKS)} judgements."
+        return f"No judgements yet; a decision needs at least {min(deciding.LOOKS)}."
     evidence = f"{after}{lead}. Too little" if estimates.enough else f"{after}too little"
-    whole = "" if more != _left(found) else ", all that remain"
+    whole = "" if more != _left(found) else " (all that remain)"
     told = f"; about {counted(more, 'judgement')} more{whole}" if more else ""
     return f"{evidence} evidence to decide{_lacking(estimates, task)}{told}."
 
 
 def _lacking(estimates: Estimates, task: Task) -> str:
-    """Clause on relevant and non-relevant documents where there are too few of them."""
+    """Clause on how many more relevant and non-relevant documents are needed."""
     has = estimates.n_relevant, estimates.n_not_relevant
     needed = _fewest(estimates, task)
     if min(has) >= needed:
@@ -238,17 +237,17 @@ def _fewest(estimates: Estimates, task: Task) -> int:
 
 
 def _left(found: Estimated) -> int:
-    """Number of unjudged documents that could be drawn."""
+    """Number of unjudged documents that can still be sampled."""
     return int((found.growth.size > 0).sum()) - found.n
 
 
 def _more(found: Estimated, task: Task, difference: float) -> int | None:
-    """Judgements up to the first look expected to decide, or all left; None before the first."""
+    """Judgements expected until a decision, or all remaining; None before the first look."""
     if not found.n:
         return None
     left, has, needed = _left(found), found.estimates, _fewest(found.estimates, task)
     rarer = min(has.n_relevant, has.n_not_relevant)
-    # The rarer of both is expected at its share so far.
+    # The rarer of the two is expected at its present share.
     least = found.n if rarer >= needed else found.n * needed / max(rarer, 1)
     for n in deciding.LOOKS:
         if not max(least, found.n + 1) <= n < found.n + left:

@@ -1,4 +1,4 @@
-"""The Compare page: two systems, query by query, on one dataset or on all."""
+"""The Compare page: two systems, query by query, on one dataset or on all datasets."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -62,7 +62,7 @@ ALL = "All datasets"
 SHOWN = 50
 """Rows of the table of queries."""
 Tested = Mapping[Hashable, Any]
-"""Fields of `significance.Comparison`; None under two queries."""
+"""Fields of `significance.Comparison`; None with fewer than two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
 _FUSE = Switch("fuse", "Sweep the weights of a fusion")
@@ -82,26 +82,26 @@ class View(NamedTuple):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Parameters of questions about both systems."""
+        """Query parameters for both systems."""
         return {"datasets": self.datasets, "a": self.a, "b": self.b}
 
     @property
     def versus(self) -> str:
-        """Both systems in words: the first minus the second."""
+        """The two systems in words: the first minus the second."""
         return f"{self.titles[0]} minus {self.titles[1]}"
 
     @property
     def query(self) -> Link:
-        """Link to a query with both systems."""
+        """Link to a query with both systems selected."""
         names = {"systems": [self.a, self.b], "measure": self.measure}
         return Link("query", names, carried=("dataset", "query"))
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     runs = ask(select.runs)
     several = runs["dataset"].duplicated(keep=False)
-    # A dataset with one run is offered on request, and explains itself.
+    # A dataset with one run is offered only on request, with an explanation.
     asked = yield Asked("dataset")
     if not (several | runs["dataset"].eq(asked)).any():
         yield Message(
@@ -141,7 +141,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _alone(view: View) -> Iterator[Step]:
-    """Reason why a dataset's only run is not compared, and ways to a second run."""
+    """Reason why a dataset's only run cannot be compared, and ways to get a second run."""
     dataset, run = view.titles
     yield Message(f"{dataset} has only one run, {run}; a comparison needs two.")
     yield Row(
@@ -176,7 +176,7 @@ def _members(ask: Ask, dataset: str) -> list[str]:
 
 
 def _one_dataset(view: View) -> Steps:
-    """Two systems on the queries of one dataset; without official judgements, as far as known."""
+    """Two systems on the queries of a dataset; estimates if there are no official judgements."""
     two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles, view.measure)
     bare = set(view.ask(catalogue.unjudged, added=False)["dataset"])
     lacking = view.dataset in bare and offers.is_unjudged(view.ask, view.dataset)
@@ -193,13 +193,13 @@ def _one_dataset(view: View) -> Steps:
 
 
 def _scored(view: View) -> Steps:
-    """The scores of two systems on the queries of one dataset."""
+    """Scores of two systems on the queries of a dataset."""
     pairs = view.ask(select.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
     if both.empty:
         yield Message(
-            f"No query has {view.measure} for both systems: a list may have too few ranks, or was"
-            " scored before the measure was added (python -m compute rescore)."
+            f"No query has a {view.measure} for both systems: a list has too few ranks, or it"
+            " was scored before the measure was added (run python -m compute rescore)."
         )
         return
     verdict, tested = comparing.verdict(pairs, view.measure), cache(partial(_tested, view))
@@ -227,7 +227,7 @@ def _scored(view: View) -> Steps:
 
 
 def _unjudged(view: View) -> Steps:
-    """Systems that learnt from the dataset; unjudged shares, and the link to their effect. Returns
+    """Systems trained on the dataset, and unjudged shares with a link to their effect. Returns
     Hole@10 of each query."""
     two = dict(zip((view.a, view.b), view.titles, strict=True))
     yield Note([in_domain.said(view.ask, view.dataset, two)])
@@ -242,7 +242,7 @@ def _unjudged(view: View) -> Steps:
 def _unanswered(view: View) -> list[str]:
     """A sentence for each system with unanswered queries."""
     if parse(view.measure).formula.answered_only:
-        return []  # These are left out, as the previous sentence states.
+        return []  # Unanswered queries are left out, as the previous sentence says.
     rows = view.ask(select.unanswered, measure=view.measure, **view.asked)
     titles = dict(zip((view.a, view.b), view.titles, strict=True))
     counts = zip(rows["system"], rows["n_unanswered"], rows["n_queries"], strict=True)
@@ -261,14 +261,14 @@ def _answer(
     place: Any,
     family: tuple[float, int] | None = None,
 ) -> Iterator[Step]:
-    """Verdict at the top; `family` is p corrected for that many pairs."""
+    """Verdict at the top; `family` is the corrected p and the number of pairs."""
     words = tables.answer(verdict, tested(), view.titles, view.measure, family)
     yield Into(place, Heading(words))
 
 
 def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
-    """The verdict corrected for all pairs: the row of `_among_all`. With many systems on 10,000
-    queries it takes a second, so the figures come first."""
+    """The verdict corrected for all pairs, from `_among_all`. The figures are drawn first because
+    it takes a second for many systems on 10,000 queries."""
     family = _among_all(view)
     if family is not None:
         yield from answer((family["p"], family["n_pairs"]))
@@ -276,7 +276,7 @@ def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
 
 
 def _power(plan: power.Plan) -> Steps:
-    """The minimum detectable difference, and the number of queries for another difference."""
+    """The minimum detectable difference, and the queries needed to detect another difference."""
     yield (told := power.found(plan))
     if told != power.TOO_FEW:
         yield Row(partial(_needed, plan))
@@ -296,43 +296,43 @@ def _made(view: View, place: int) -> Button:
 
 
 def _differences(view: View, both: DataFrame, found: comparing.Verdict) -> Iterator[Step]:
-    """Every query's difference, sorted; a click opens the query."""
+    """Sorted differences on every query; a click opens the query."""
     a, b = view.titles
     yield Figure(
         "differences",
         f"{view.measure} of {view.versus} by query",
         partial(figures.bars, both, view.titles, view.measure),
-        f"Blue: {a} is better; orange: {b} is. A larger area is a larger total gain.",
+        f"Blue: {a} is better; orange: {b} is. A larger area means a larger total gain.",
         opens=view.query,
         of=_PAIR,
         narrow=True,
         finding=tables.outcomes(found, view.titles),
     )
     many = len(both) > binned_queries.MOST
-    mean = f"With {len(both):,} queries each bar is the mean of neighbours." * many
+    mean = f"With {len(both):,} queries, each bar is a mean over neighbouring queries." * many
     yield Note([mean, "Click a bar to open the query with both ranked lists."])
 
 
 def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
-    """A's values against B's."""
+    """A's values plotted against B's."""
     a, b = view.titles
     yield Figure(
         "scatter",
         f"{view.measure} by query, {view.versus}",
         partial(figures.scatter, both, view.titles, view.measure),
-        f"Blue: {a} is better; orange: {b} is. Larger: more queries.",
+        f"Blue: {a} is better; orange: {b} is. Larger marks: more queries.",
         opens=view.query,
         of=_PAIR,
         narrow=True,
     )
-    yield Note(["In the corners are queries that one system answers and the other misses."])
+    yield Note(["Queries in the corners are answered by one system and missed by the other."])
 
 
 def _kinds(view: View, both: DataFrame) -> Steps:
-    """The difference by query group, each against the others."""
+    """The difference by query group, each tested against all other groups."""
     asked: dict[str, Any] = {"datasets": view.datasets}
     keyed = query_slices.by_key(both, view.ask(query_slices.labels, **asked))
-    # Looking up the words of all queries takes long, so only if there may be groups by words.
+    # The words of all queries are slow to read, so only for groups by words.
     kinds = set(view.ask(query_slices.kinds, **asked, rare=False, added=False)["key"])
     seen = slices.REASON in keyed
     seen = seen and len(view.ask(query_slices.seen, systems=[view.a, view.b], **asked)) > 0
@@ -356,7 +356,7 @@ def _kinds(view: View, both: DataFrame) -> Steps:
 
 
 def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[Step]:
-    """A figure, a table, and a summary of both."""
+    """A figure, a table and a summary of query groups."""
     families = view.ask(query_families.of, datasets=view.datasets)
     rows, title = slices.contrasts(both, of, families), query_slices.TITLES.get(key, key)
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
@@ -368,11 +368,11 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
     yield Note(
         [
             "A is {}, B {}.".format(*view.titles),
-            f"{counted(n_others, 'query')} without a label left out." * bool(n_others),
+            f"{counted(n_others, 'query')} without a label are left out." * bool(n_others),
             "Each group is tested against all other labelled queries: Welch's t, adjusted for the"
             f" number of groups ({'maxT' if families.empty else 'by family, Holm'}).",
-            "One group being significant and another not does not show that they differ.",
-            "Every query counts the same, whatever its part." * (len(view.datasets) > 1),
+            "One significant group beside one that is not does not show that the two differ.",
+            "Every query counts the same, regardless of its part." * (len(view.datasets) > 1),
         ]
     )
 
@@ -412,26 +412,26 @@ def _most_different(
 
 
 def _lost(view: View) -> Iterator[Step]:
-    """Stages at which both systems lose relevant documents."""
+    """Stages at which the two systems lose relevant documents."""
     found = view.ask(lost.places, **view.asked)
     if found.empty:
-        yield Message("This needs both systems' ranked lists and a relevant document.")
+        yield Message("This needs the ranked lists of both systems and a relevant document.")
         return
-    title = f"Places of relevant documents, {view.titles[0]} and {view.titles[1]}"
+    title = f"Relevant documents by place, {view.titles[0]} and {view.titles[1]}"
     columns = tables.lost_columns(view.titles)
     yield Table("lost", title, lost.by_place(found), columns, of=("dataset", "a", "b"))
     yield Note(
         [
             lost.said(found, view.titles),
-            "A document counts once for each query that it is relevant to.",
+            "A document counts once per query that it is relevant to.",
             "“Another system” is any with a stored list on this dataset.",
-            "First stages are known of the rerankers here, and of runs imported with one.",
+            "First stages are known for rerankers run here, and for runs imported with one.",
         ]
     )
 
 
 def _tests(view: View, tested: Callable[[], Tested], family: Series | None) -> Steps:
-    """Tests of the difference and its effect size; `family` is the row of `_among_all`."""
+    """Tests of the difference, and the effect size; `family` is from `_among_all`."""
     if row := tested():
         yield from _tests_of_two(view, row)
         yield from _power(power.of_two(row) if family is None else power.of_pair(family))
@@ -457,15 +457,15 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
     yield Note(
         [
             *tables.effect(row, view.titles),
-            "With many queries tiny differences are significant, too: look at the effect size.",
+            "With many queries even tiny differences are significant: look at the effect size.",
         ]
     )
     yield Note(
         [
-            "The tests are of this pair only.",
-            "Interval of the difference: Student's t; of the effect size: bootstrap, or linearised"
-            " from 20,000 queries.",
-            f"Wilcoxon drops equal queries; exact up to {EXACT} different ones." * wilcoxon,
+            "These tests are not corrected for other pairs.",
+            "CI of the difference: Student's t; of the effect size: bootstrap (linearised for"
+            " 20,000 or more queries).",
+            f"Wilcoxon drops tied queries and is exact for up to {EXACT} others." * wilcoxon,
             tables.BY_FAMILY * bool(row["families"]),
             "All parts have equal weight." * (len(view.datasets) > 1),
         ]
@@ -483,19 +483,19 @@ def _among_all(view: View) -> Series | None:
     try:
         found = view.ask(standings.among_all, measure=view.measure, **asked)
     except WrongInput:
-        # Too few queries shared by all systems; the Dataset page shows nothing either.
+        # Too few queries are shared by all systems; the Dataset page shows no test either.
         return None
     return standings.pair(found, view.a, view.b)
 
 
 def _all_datasets(view: View) -> Steps:
-    """Two systems on every dataset on which both have scores; a click opens one."""
+    """Two systems on every dataset that both have scores on; a click opens a dataset."""
     found = view.ask(select.across, a=view.a, b=view.b, measure=view.measure)
     rows = comparing.across(found, view.ask(select.parts), view.measure)
     families = view.ask(select.across_families, a=view.a, b=view.b, measure=view.measure)
     rows = comparing.by_family(rows, families)
     if rows.empty:
-        yield Message("No dataset has both systems: choose others.")
+        yield Message("No dataset has scores of both systems. Choose other systems.")
         return
     wins = comparing.ahead(rows, view.measure).sum()
     yield Figure(
@@ -508,7 +508,7 @@ def _all_datasets(view: View) -> Steps:
         finding=f"{view.titles[0]} has the better mean on {wins} of {len(rows)} datasets.",
     )
     yield Note(
-        ["At the right: the number of queries on which each is better. Click a dataset to open it."]
+        [("At the right: the queries on which each system is better. Click a dataset to open it.")]
     )
     columns, carried = tables.across_columns(view.titles), rows[["dataset"]].to_numpy().tolist()
     title, look = f"{view.versus} by dataset", {"opens": _DATASET, "carried": carried}
@@ -523,7 +523,7 @@ def _fused(view: View) -> Steps:
         return
     found = yield Wait("Fusing…", partial(_swept, view, view.datasets))
     if found is None:
-        yield Message(f"The lists of these runs are not stored to the depth of {view.measure}.")
+        yield Message(f"These runs are not stored deep enough for {view.measure}.")
         return
     yield Figure(
         "fused",
@@ -539,11 +539,11 @@ def _fused(view: View) -> Steps:
 
 
 def _stored(view: View, found: Swept) -> Button | Note | Widget:
-    """A link to the best fusion once it is stored; before that, a form that stores it."""
+    """A link to the stored best fusion, or a form that stores it."""
     try:
         fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b, view.dataset)
     except WrongInput:
-        return Note(["Systems with these names cannot be stored as a fusion."])
+        return Note(["A fusion of systems with these names cannot be stored."])
     runs = view.ask(select.runs)
     if fusion not in set(runs.loc[runs["dataset"] == view.dataset, "system"]):
         return Widget("store", {"fusion": fusion, "dataset": view.dataset})
@@ -555,46 +555,46 @@ def _swept(view: View, datasets: Sequence[str]) -> Swept | None:
     asked = {"a": view.a, "b": view.b, "measure": view.measure}
     rows = [view.ask(fusion_sweep.swept, dataset=one, **asked) for one in datasets]
     there = [one for one in rows if len(one)]
-    # A part may have no query of the chosen group.
+    # The chosen group may have no query in a part.
     if not there or (len(there) < len(rows) and not view.ask.kind):
         return None
     return fusions.swept(pd.concat(there, ignore_index=True), view.measure)
 
 
 def _cut(view: View, datasets: Sequence[str]) -> str:
-    """Sentence on shipped lists that are truncated; empty if none is."""
+    """Notice that shipped lists are truncated; empty if none is."""
     found = [view.ask(fusion_sweep.cut, dataset=one, a=view.a, b=view.b) for one in datasets]
     ranks = pd.concat(found)["cut"].min()
     return "" if pd.isna(ranks) else f"Lists are cut to {ranks:.0f} ranks; full ones may differ."
 
 
 def _fused_across(view: View, names: Sequence[str]) -> Steps:
-    """The best weight of each dataset, over its parts, and its loss on the others."""
+    """The best weight on each dataset, over its parts, and its loss on the other datasets."""
     if not (yield _FUSE):
         return
     parts = {name: _members(view.ask, name) for name in names}
     swept = yield Wait("Fusing…", lambda: {name: _swept(view, parts[name]) for name in names})
     found = {name: one for name, one in swept.items() if one}
     if not found:
-        yield Message(f"No dataset has both lists stored to the depth of {view.measure}.")
+        yield Message(f"No dataset has both lists stored deep enough for {view.measure}.")
         return
     titles = offers.dataset_titles(view.ask)
     best = fusions.across(found, view.measure, titles)
     title = f"Best weights of {view.titles[0]} and {view.titles[1]}"
     yield Table("fused_best", title, best, fusions.columns(best), of=_PAIR)
-    weight = f"Weight: of {view.titles[0]} in an interpolation."
-    others = "From the others: the best weight for the mean over all other datasets."
+    weight = f"Weight: the share of {view.titles[0]} in an interpolation."
+    others = "From other datasets: the weight with the best mean over all other datasets."
     cut = _cut(view, [part for name in found for part in parts[name]])
     yield Note([weight, others, cut, fusions.FUSING])
     if len(found) > 1:
         lost = fusions.losses(found, view.measure, titles)
-        title = f"{view.measure} lost with other datasets' weights"
+        title = f"{view.measure} lost with weights of other datasets"
         yield Table("fused_losses", title, lost, fusions.columns(lost), of=_PAIR)
         yield Note(
             [
                 (
-                    f"Loss of {view.measure} on each dataset (columns) with the weight that is"
-                    " best on another (rows)."
+                    f"Loss of {view.measure} on one dataset (column) with the best weight of"
+                    " another (row)."
                 )
             ]
         )

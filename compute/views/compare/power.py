@@ -1,4 +1,4 @@
-"""Detectable difference of two systems, and queries needed for a given difference, in words.
+"""Minimum detectable difference of two systems, and queries needed for a difference, in words.
 
 Rows of pairs are those of `shared.standings.among_all`.
 """
@@ -19,20 +19,20 @@ TOO_FEW = Note(["Too few queries differ to compute the minimum detectable differ
 
 
 class Plan(NamedTuple):
-    """A pair tested by itself, and among all pairs."""
+    """A pair, tested both as a single pair and corrected for all pairs."""
 
     n: int
     n_pairs: int
     level: float
     deviation: float
     detectable: float
-    """Absent (nan) if unknown."""
+    """The value, or nan if unknown."""
     alone: float
     unit: str = "queries"
 
 
 def of_two(tested: Mapping[Hashable, Any]) -> Plan:
-    """From the fields of `significance.Comparison`: a pair tested by itself."""
+    """A pair tested by itself, from the fields of `significance.Comparison`."""
     n, differing, unit = int(tested["n"]), tested["won"] + tested["lost"], "queries"
     over = n
     if tested.get("families"):
@@ -43,7 +43,7 @@ def of_two(tested: Mapping[Hashable, Any]) -> Plan:
 
 
 def of_pair(row: Series) -> Plan:
-    """From a pair's row among all pairs."""
+    """A pair tested among all pairs, from its row."""
     whole = int(row["n"]), int(row["n_pairs"])
     unit = "families" if row.get("by_family", False) else "queries"
     numbers = (float(row[name]) for name in Plan._fields[2:-1])
@@ -60,7 +60,7 @@ def found(plan: Plan) -> Note:
 
 
 def needed(plan: Plan, difference: float) -> Note:
-    """The number of queries needed to detect a named difference."""
+    """The number of queries needed to detect a given difference."""
     if math.isnan(plan.detectable):
         return TOO_FEW
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
@@ -75,7 +75,7 @@ def needed(plan: Plan, difference: float) -> Note:
 
 
 def leads(plans: list[Plan]) -> str:
-    """The minimum detectable lead over one system or several."""
+    """The minimum detectable lead over one or more systems."""
     known = sorted(one.detectable for one in plans if one.detectable <= LARGEST)
     if not known:
         return ""

@@ -1,4 +1,4 @@
-"""Every SELECT of the Compare page: two systems, query by query.
+"""All SELECTs of the Compare page: two systems, query by query.
 
 `datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
 """
@@ -26,10 +26,8 @@ Cursor = DuckDBPyConnection
 
 @select()
 def runs() -> str:
-    """dataset, title, system: every system with scores or lists.
-
-    The datasets with the most systems come first, then in the catalogue's order.
-    """
+    """dataset, title, system: every system with scores or lists. Datasets with the most systems
+    come first; ties keep the catalogue's order."""
     return """
         with runs as (
             select distinct dataset, system from means
@@ -91,8 +89,8 @@ def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
-    """The fields of `significance.Comparison` of two systems: one row, none under two queries, or
-    families of these."""
+    """Fields of `significance.Comparison` for two systems: one row, or none with fewer than two
+    queries or families."""
     if not datasets:
         return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
@@ -103,7 +101,7 @@ def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str
 
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
-"""Ranks for which the overlap of two lists is reported."""
+"""Depths at which the overlap of two lists is reported."""
 _LENGTHS = """
 select query_id, count(*) as n from read_parquet($files) where rank <= $depth group by query_id
 """
@@ -118,7 +116,7 @@ join (select query_id, doc_id, rank from read_parquet($other) where rank <= $dep
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
     """Similarity of the two rankings of every answered query: dataset, query_id, rbo, shared, and
-    the shared part of the first k documents as at_k.
+    at_k, the shared part of the first k documents.
 
     `rbo` over the first `rbo.DEPTH` ranks, `shared`: number of documents in both top 10s. No rows
     if the lists of one system are not stored.
@@ -128,7 +126,7 @@ def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFra
 
 
 def _of_kind(cursor: Cursor, dataset: str, rows: DataFrame) -> DataFrame:
-    """Rows of the queries that the cursor reads."""
+    """Rows of the queries that the cursor returns."""
     queries = one_kind.narrowed(cursor, dataset)
     return rows if queries is None else rows[rows["query_id"].isin(queries.to_pylist())]
 
@@ -212,8 +210,8 @@ def across(a: str, b: str, measure: str) -> str:
 
 @question(systems=("a", "b"), shows="runs")
 def across_families(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
-    """dataset, low, high: the interval of the difference on every dataset with families of
-    queries; absent if there are too few."""
+    """dataset, low, high: the interval of the difference on every dataset that has query families;
+    absent for too few families."""
     found = []
     for name, of in parts(cursor)[["dataset", "parts"]].itertuples(index=False):
         own = list(of) or [name]

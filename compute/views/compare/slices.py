@@ -1,4 +1,4 @@
-"""Two systems by query group: which leads, and whether by more than elsewhere."""
+"""Two systems by query group: which leads, and whether its lead is larger than elsewhere."""
 
 from collections.abc import Iterable
 
@@ -57,10 +57,10 @@ def contrasts(both: DataFrame, of: Series, families: DataFrame | None = None) ->
 
 
 def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
-    """Groups that differ significantly from the rest, or in which the other system leads."""
+    """Groups that differ significantly from the rest, or in which the order is reversed."""
     key, tested = TITLES.get(key, key), rows[rows["p_adjusted"].notna()]
     if tested.empty:
-        return f"Too few queries in each group to test {key}: {slices.FEWEST} and as many others."
+        return f"No group by {key} has {slices.FEWEST} queries inside and outside, as a test needs."
     sure = tested[tested["p_adjusted"] < LEVEL]
     after = f"corrected for {len(tested)} groups" if len(tested) > 1 else "one group tested"
     if sure.empty:

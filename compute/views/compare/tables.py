@@ -1,4 +1,4 @@
-"""Two systems on the same queries, in sentences and tables."""
+"""Two systems on the same queries, as sentences and tables."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -23,13 +23,13 @@ BY_FAMILY = (
     " Satterthwaite's degrees of freedom)."
 )
 LEAST_UNJUDGED = 0.005
-"""Least share of unjudged documents that is mentioned."""
+"""Smallest unjudged share that is mentioned."""
 TESTS = {
     "p_randomisation": "Randomisation test",
     "p_t": "Paired t-test",
     "p_wilcoxon": "Wilcoxon signed-rank test",
 }
-"""The p-values of `significance.Comparison`, and the method of each."""
+"""p-values of `significance.Comparison`, with the method of each."""
 
 
 def answer(
@@ -61,7 +61,7 @@ def answer(
 
 
 def outcomes(found: Verdict, titles: Titles) -> str:
-    """The number of queries on which each system is better."""
+    """The number of queries on which each system is better, in a sentence."""
     return (
         f"{titles[0]} is better on {counted(found.a_better, 'query')}, {titles[1]} on"
         f" {found.b_better:,}; equal on {found.equal:,}."
@@ -75,14 +75,14 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
     if p < ALPHA <= family[0]:
         return f"significant by itself ({_said(p)}), not {after} ({_said(family[0])})"
     if family[0] < ALPHA <= p:
-        # Over the queries shared by all systems, which may be fewer.
+        # The corrected test uses the queries shared by all systems, which may be fewer.
         return f"not significant by itself ({_said(p)}), but {after} ({_said(family[0])})"
     word = "significant" if p < ALPHA else "not significant"
     return f"{word} ({_said(p)}; {after} {_said(family[0])})"
 
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
-    """Summary of two systems, in sentences: means, difference, wins."""
+    """Means, difference and wins of two systems, in sentences."""
     a, b = titles
     sentences = [
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
@@ -91,12 +91,12 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
         f"{a} minus {b}: {signed(found.difference)}.",
     ]
     if found.left_out:
-        sentences.append(f"Left out: {found.left_out:,} without a value for both.")
+        sentences.append(f"Left out: {found.left_out:,} queries without a value for both.")
     return sentences
 
 
 def unjudged(holes: DataFrame, titles: Titles) -> str:
-    """Unjudged shares of both systems' top 10, if any; `holes`: value_a, value_b."""
+    """Unjudged shares of both systems' top 10, if any; `holes` has value_a and value_b."""
     a, b = holes["value_a"].mean(), holes["value_b"].mean()
     if not max(a, b) >= LEAST_UNJUDGED:
         return ""
@@ -105,13 +105,13 @@ def unjudged(holes: DataFrame, titles: Titles) -> str:
 
 
 def unanswered(number: int, queries: int, title: str) -> str:
-    """The number of queries without hits from a system, out of a total; empty if there are none."""
+    """Notice that a system left queries without hits; empty if it answered all."""
     total = counted(int(queries), "query")
     return f"{title} leaves {number:,} of {total} unanswered; these score 0." if number else ""
 
 
 def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[Column]:
-    """Columns of the queries that differ most; empty columns are left out."""
+    """Columns of the queries that differ most; empty columns are omitted."""
     has_text, has_lists = bool(rows["text"].notna().any()), bool(rows["rbo"].notna().any())
     return [
         *[Column("Part", "dataset")] * whole,
@@ -131,7 +131,7 @@ def _shares(a: float, b: float) -> str:
 
 
 def across_columns(titles: Titles) -> list[Column]:
-    """Columns of the datasets: means, their difference, and queries better, by system."""
+    """Columns of the datasets: means, their difference, and the queries that each system wins."""
     return [
         Column("Dataset", "title"),
         Column("Queries", "n", "{:,}".format),
@@ -146,7 +146,7 @@ def across_columns(titles: Titles) -> list[Column]:
 
 
 def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
-    """Quantity, Test, p and verdict at the 5% level, for each possible test."""
+    """Quantity, test, p and the verdict at the 5% level, for each test that can be done."""
     rows = [
         (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "not significantly")
         for key, name in TESTS.items()
@@ -174,7 +174,7 @@ def among_all(p: float, n_pairs: int) -> str:
 
 
 def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
-    """Sentence on two systems that differ as a single pair but not among all pairs; else empty."""
+    """Notice that two systems differ as a single pair but not after correction; else empty."""
     if p_alone >= ALPHA or p < ALPHA:
         return ""
     return (
@@ -184,7 +184,7 @@ def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
 
 
 def _said(p: float) -> str:
-    """p as text, such as `p = .07`, with more digits if rounding would give the level itself."""
+    """p as text, such as `p = .07`, with more digits if rounding would give exactly the level."""
     if p < 0.001 or p > 0.99:
         return "p < .001" if p < 0.5 else "p > .99"
     text = looks.plain(p, 2 if p >= 0.01 else 3)
@@ -192,7 +192,7 @@ def _said(p: float) -> str:
 
 
 def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
-    """Difference and effect size with their intervals, one sentence each."""
+    """Sentences on the difference and on the effect size, each with its interval."""
     interval = _interval(found["low"], found["high"], 3)
     said = f"{titles[0]} minus {titles[1]}: {signed(found['difference'])} ({interval})."
     if math.isnan(found["effect"]):
@@ -221,5 +221,5 @@ def _interval(low: float, high: float, digits: int) -> str:
 
 
 def lost_columns(titles: Titles) -> list[Column]:
-    """Columns of the table of places of relevant documents."""
+    """Columns of relevant documents by place."""
     return [Column("Place", "place"), *(Column(t, s) for t, s in zip(titles, "ab", strict=True))]

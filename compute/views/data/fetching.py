@@ -1,4 +1,4 @@
-"""Tables of downloadable archives, and sentences on a selection."""
+"""Tables of downloadable archives, and sentences on the selected ones."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,12 +9,12 @@ from compute.jobs import Job
 from compute.views.page import Column
 
 LARGE = 1_000_000
-"""Documents above which encoding, 20 a second on two cores, takes most of a day or more."""
+"""Number of documents whose encoding, at 20 a second on two cores, takes most of a day."""
 _MANY_BYTES = 2_000_000_000
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
-    """The archives of `offers.listed` that can be downloaded, a row each, with a remark."""
+    """Downloadable archives of `offers.listed`, a row each, with a remark."""
     rows = rows[rows["obstacle"] == ""]
     pairs = zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
     return rows.assign(here=_here(rows), remark=[_remark(*pair) for pair in pairs])
@@ -52,13 +52,13 @@ def _remark(n_bytes: float, documents: float) -> str:
 
 
 def cannot_be_had(rows: DataFrame) -> DataFrame:
-    """The other archives: the reason, and where to request them."""
+    """The other archives: why they cannot be downloaded, and where to request them."""
     rows = rows[rows["obstacle"] != ""]
     return rows.assign(here=_here(rows), why=rows["obstacle"].str.partition(":")[0])
 
 
 def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
-    """Total size of the named archives, and free disk space."""
+    """Total size of the selected archives, and free disk space."""
     wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
     if not len(names):
         return f"Choose archives; {sized(free)} free."

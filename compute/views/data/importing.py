@@ -1,4 +1,4 @@
-"""Tables of an import: the content of files, their issues, and the outcome."""
+"""Tables of an import: the content of files, their problems, and the outcome."""
 
 import re
 from collections import Counter
@@ -13,15 +13,15 @@ _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements"
 YES = "yes"
 ROLE, CHUNKS, FRACTIONS = "run or judgements?", "chunks of documents", "--levels or --round"
 QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
-"""Issues that an answer settles, by the doctor's wording."""
+"""Issues that an answer settles, in the doctor's wording."""
 ROLES = {"run": "It is a run", "judgements": "These are judgements"}
 _OPTION = re.compile(r" \(--[^)]*\)")
-"""Part of a sentence meant only for command-line users."""
+"""Part of a sentence that is only for command-line users."""
 
 
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
-    """A row for each file; only files of these kinds can be imported there. Files that cannot be
-    imported come first."""
+    """A row for each file; only files of these kinds can be imported in that place. Files that
+    cannot be imported come first."""
     rows = [
         {
             "File": report["path"],
@@ -37,13 +37,13 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
 
 
 def inside(report: Record) -> str:
-    """Content of a file, as a sentence; empty for none."""
+    """Content of a file as a sentence; empty without content."""
     held = _holds(report["counts"])
     return f"{report['path']} holds {held}." if held else ""
 
 
 def asked(report: Record, what: str) -> str:
-    """Issue in a report that blocks an import until a question is answered; empty without one."""
+    """Issue that blocks an import until a question is answered; empty if there is none."""
     found = (one for one in report.get("findings", ()) if one["refused"])
     said = (one["example"] for one in found if what in f"{one['what']} {one['example']}")
     return next(said, "")
@@ -63,7 +63,7 @@ def _can(report: Record, kinds: Collection[str]) -> str:
     if report["refused"]:
         return "no"
     fits = any(kind in report["kind"] for kind in kinds)
-    return YES if fits else f"not here: {_place(report['kind'])}"
+    return YES if fits else f"import it elsewhere: {_place(report['kind'])}"
 
 
 def _place(kind: str) -> str:
@@ -73,7 +73,7 @@ def _place(kind: str) -> str:
 
 
 def _holds(counts: Mapping[str, float]) -> str:
-    """Counts in words, such as `30,000 hits, 30 queries, 6,523 documents, lists of 44 to 98`."""
+    """Counts in words, such as `30,000 hits, 30 queries, lists of 44 to 98`."""
     numbers = dict(counts)
     shortest, longest = (numbers.pop(f"{which} list", None) for which in ("shortest", "longest"))
     words = [
@@ -87,7 +87,7 @@ def _holds(counts: Mapping[str, float]) -> str:
 
 
 def troubles(reports: Iterable[Record]) -> DataFrame:
-    """A row for each kind of issue in each file; blocking ones first."""
+    """A row for each kind of issue in each file, blocking ones first."""
     rows = [
         {
             "File": report["path"],
@@ -108,7 +108,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Names that several runs would get."""
+    """Names that several runs would share."""
     found = Counter(names)
     return [name for name, count in found.items() if count > 1]
 
@@ -121,35 +121,35 @@ def taken(
     replace: bool,
     as_version: bool = False,
 ) -> str:
-    """Handling of names that are already used by stored runs of the dataset; empty for none."""
+    """What happens to names already used by runs of the dataset; empty for none."""
     again = [name for name in names if name in stored]
     if not again:
         return ""
     there = f"Already stored on {dataset}: {', '.join(again)}."
     if as_version:
-        return f"{there} The stored runs are kept as versions of these."
+        return f"{there} The stored runs are kept as older versions."
     if replace:
         return f"{there} These files replace what is stored."
     return (
-        f"{there} Importing the same file again changes nothing; another run with that"
-        " name is refused, unless you rename it or let it replace the stored one."
+        f"{there} Importing the same file again changes nothing; a different run with that name"
+        " is refused unless you rename it or let it replace the stored run."
     )
 
 
 def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
-    """The checked files that cannot be imported as runs, as answers."""
+    """Checked files that cannot be imported as runs, as answers."""
     reports = (answer["report"] for answer in answers)
     return [_refusal(one) for one in reports if "run" not in one["kind"] or one["refused"]]
 
 
 def _refusal(report: Record) -> dict[str, Any]:
-    """A file that cannot be imported as a run, as an answer: one sentence with the reason."""
-    said = stopping(report) or f"{report['kind']}, not a run: {_place(report['kind'])} for it"
+    """A file that cannot be imported as a run, as an answer with the reason."""
+    said = stopping(report) or f"{report['kind']}, not a run: {_place(report['kind'])}"
     return {"file": report["path"], "system": "", "ok": False, "said": said}
 
 
 def stopping(report: Record) -> str:
-    """The first blocking issue of a file, and what to do; empty for none."""
+    """The first blocking issue of a file, with the next step; empty for none."""
     found = next((finding for finding in report["findings"] if finding["refused"]), None)
     if found is None:
         return ""
@@ -159,13 +159,13 @@ def stopping(report: Record) -> str:
 
 
 def stopped(answers: Iterable[Record]) -> str:
-    """Reasons why checked files are not imported, one sentence each, after a space."""
+    """Reasons why checked files are not imported, a sentence each, after a space."""
     reports = (answer["report"] for answer in answers if "report" in answer)
     return "".join(f" {one['path']}: {why}." for one in reports if (why := stopping(one)))
 
 
 def results(answers: Iterable[Record]) -> DataFrame:
-    """Outcome of each file; for datasets without a system."""
+    """Outcome of each file, for datasets without systems."""
     rows = [
         {
             "File": answer["file"],

@@ -1,4 +1,4 @@
-"""Every SELECT of the Data page, and of About and `show`: stored data, and their sources."""
+"""All SELECTs of the Data page, of About and `show`: stored data and their sources."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection
@@ -79,7 +79,7 @@ def runs() -> str:
     """Every stored run: its origin and content, by dataset, then system.
 
     dataset, system, origin (computed, imported or shipped), created (UTC), hits, n_queries (of the
-    split), n_answered (with a hit), depth (kept), file (its name, of an import), bytes.
+    split), n_answered (with a hit), depth (stored), file (its name, if imported), bytes.
     """
     return """
         with answered as (
@@ -124,9 +124,9 @@ def scores_shown(
     published: bool = False,
     returned_only: bool = False,
 ) -> DataFrame:
-    """dataset, system, measure, value and its basis, for `show`; None: all. Computed: n_queries (in
-    the mean) and n_unanswered. Published: paper, its table as source, and the remark. For each
-    dataset and measure the best value comes first."""
+    """dataset, system, measure, value and its basis, for `show`; None means all. Computed:
+    n_queries (in the mean) and n_unanswered. Published: paper, its table as source, and the remark.
+    For each dataset and measure the best value comes first."""
     chosen = {"dataset": dataset, "system": system, "measure": measure}
     if published:
         return _best_first(cursor.execute(_PUBLISHED_SHOWN, chosen).df())
@@ -137,7 +137,7 @@ def _best_first(frame: DataFrame) -> DataFrame:
     """By dataset and measure the best value first; ties keep their order."""
     rank = Series(np.nan, index=frame.index)
     for (_, measure), values in frame.groupby(["dataset", "measure"])["value"]:
-        # Papers report more than measures, such as seconds.
+        # Papers also report other figures, such as seconds.
         formula = FORMULAS.get(str(measure).partition("@")[0])
         rank[values.index] = ranks((formula.better if formula else 1) * values)
     keys = ["dataset", "measure", "rank"]

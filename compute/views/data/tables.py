@@ -1,4 +1,4 @@
-"""Tables of the Data page: stored data, in plain words."""
+"""Tables of the Data page: stored data in words."""
 
 import json
 from collections.abc import Hashable, Mapping

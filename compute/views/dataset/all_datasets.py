@@ -1,4 +1,4 @@
-"""Every dataset with the papers' statistics and descriptions: a table, and texts on each."""
+"""All datasets with the papers' statistics and descriptions: a table, and texts on each dataset."""
 
 from collections.abc import Iterator, Mapping
 
@@ -33,7 +33,7 @@ COLUMNS = (
 
 
 def said(dataset: Dataset) -> dict[str, str]:
-    """built, task, bias, query, document of a dataset, according to the papers; empty if not given.
+    """Papers' descriptions of a dataset: built, task, bias, query, document; empty if not given.
 
     A Polish dataset also has the task and the bias of the English one.
     """
@@ -50,7 +50,7 @@ def said(dataset: Dataset) -> dict[str, str]:
 
 
 def words(dataset: Dataset) -> Iterator[Step]:
-    """Sentences on how a dataset was built, its task and its bias."""
+    """Sentences on a dataset's construction, task and bias."""
     found = said(dataset)
     heads = {"built": _MADE, "task": _TASK, "bias": _BIAS, "corpus": "Corpus"}
     for name, head in heads.items():
@@ -59,7 +59,7 @@ def words(dataset: Dataset) -> Iterator[Step]:
 
 
 def example(dataset: Dataset) -> Iterator[Step]:
-    """The papers' example if the licence allows quoting it, else a pointer to it."""
+    """The papers' example if the licence allows it to be quoted, else a reference to it."""
     found: Mapping[str, str] = said(dataset)
     if dataset.group != "BEIR":
         return
@@ -86,7 +86,7 @@ def section(ask: Ask) -> Iterator[Step]:
             "Click a column header to sort, or a row to open the dataset.",
             "BEIR-PL prints rounded sizes, and 547K documents for CQADupStack-PL, where BEIR has"
             " 457,199.",
-            "Bias: according to the papers, else from how the judgements were made.",
+            "Bias: as stated in the papers, or inferred from how the judgements were made.",
             "–: not reported.",
         ]
     )
@@ -97,4 +97,4 @@ def section(ask: Ask) -> Iterator[Step]:
     columns = [Column("Dataset", "title"), *(Column(h, n, number) for n, h in heads.items())]
     title = "Queries per dataset (BM25 Query Augmentation, Table 4)"
     yield Table("query-counts", title, counts, columns, width=520)
-    yield Note([f"{title}: its MS MARCO is scored on dev."])
+    yield Note([f"{title}: MS MARCO is scored on its dev split."])

@@ -1,4 +1,4 @@
-"""The queries of a dataset: their difficulty for its systems, and their judgements."""
+"""The queries of a dataset: how difficult they are for its systems, and their judgements."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
 MOST_STEPS = 6
-"""Most judged documents of a query for which the axis has a mark each."""
+"""Most judged documents of a query for which the axis has a mark per document."""
 
 
 @drawing
@@ -58,7 +58,7 @@ def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> di
     ]
     return {
         "x": binned_queries.places(edges),
-        # A query on which all systems tie is a thin line, so that it can still be hovered.
+        # A query on which all systems tie is drawn as a thin line, so that it can be hovered over.
         "y": np.maximum(best - worst, 0.006),
         "base": worst,
         "width": np.diff(edges),
@@ -81,7 +81,7 @@ def _hover(row: Any, n: int) -> str:
 
 @drawing
 def judged(grades: DataFrame, *, theme: str) -> go.Figure:
-    """Number of judged documents of each grade per query; the most relevant ones first.
+    """Judged documents per query and grade; queries with most relevant documents first.
 
     `grades`: dataset, query_id, relevance, n. A bar's customdata is the dataset and id of its
     query.
@@ -138,7 +138,7 @@ def by_query(grades: DataFrame) -> DataFrame:
 
 
 def relevant_of(wide: DataFrame) -> Series:
-    """Number of relevant documents of each query of `by_query`."""
+    """Number of relevant documents of each query in `by_query`."""
     return wide[[level for level in wide if int(str(level)) > 0]].sum(axis=1)
 
 
@@ -155,7 +155,7 @@ def _shade(level: int, highest: int, theme: str) -> str:
 
 
 def judged_note(grades: DataFrame) -> list[str]:
-    """Sentences on the number of judgements and of relevant documents per query."""
+    """Sentences on the judgements and relevant documents per query."""
     wide = by_query(grades)
     relevant = relevant_of(wide)
     none = int((relevant == 0).sum())
@@ -163,12 +163,12 @@ def judged_note(grades: DataFrame) -> list[str]:
     return [
         f"{int(wide.to_numpy().sum()):,} judgements of {counted(len(wide), 'query')}; relevant"
         f" documents per query: {relevant.min():,.0f} to {relevant.max():,.0f}, median {median}.",
-        f"{counted(none, 'query')} without a relevant one." if none else "",
+        f"{counted(none, 'query')} without a relevant document." if none else "",
     ]
 
 
 def kinds_note(rows: DataFrame) -> str:
-    """Counts of queries by outcome; `rows` as from `query_outcomes.kind`."""
+    """Sentence that counts queries by outcome; `rows` are from `query_outcomes.kind`."""
     return (
         f"All systems score 0 on {int(rows['all_fail'].sum()):,} of {counted(len(rows), 'query')}"
         f" and ≥ {HIGH:g} on {int(rows['all_succeed'].sum()):,}; on"

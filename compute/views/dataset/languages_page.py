@@ -1,4 +1,4 @@
-"""A dataset in two languages, on the Dataset page: BEIR and BEIR-PL side by side."""
+"""The Dataset page for a dataset in two languages: BEIR and BEIR-PL side by side."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -21,7 +21,7 @@ HEAD, ROW = 38, 35
 
 
 def languages(view: View) -> Iterator[Step]:
-    """Scores, lengths and the quality of the translation."""
+    """Scores, lengths and translation quality."""
     if view.ask.kind:
         yield Message("Translations are compared over all queries: choose All queries above.")
         return
@@ -64,7 +64,7 @@ def _lengths(view: View, english: str, polish: str) -> Iterator[Step]:
     for name, label in ((english, "English"), (polish, "Polish")):
         table = statistics(view.ask, offers.record(view.ask, name)).set_index("Statistic")
         heads = {"Published": f"{label}, published", "Here": f"{label}, here"}
-        # A dataset in no paper has no difference.
+        # A dataset that is in no paper has no difference column.
         tables.append(table.drop(columns="Difference", errors="ignore").rename(columns=heads))
     both = pd.concat(tables, axis=1).reset_index()
     yield Table("sizes", "Sizes and lengths in English and in Polish", both)
@@ -81,7 +81,7 @@ def _translation(view: View, english: str, polish: str) -> Iterator[Step]:
     own = rows["part"].str.startswith(f"{polish.partition('/')[0]} ")
     if not own.any():
         command = f"python -m compute translation {english} {polish}"
-        yield Message(f"The BEIR-PL paper does not report this translation; {command} measures it.")
+        yield Message(f"BEIR-PL does not report on this translation; {command} measures it.")
     heads = {"labse": "LaBSE", "semantic": "Semantic", "strict": "Strict"}
     heads |= {name: f"{view.titles.get(name, name)}, here" for name in measured.columns}
     shares = (Column(head, name, partial(plain, digits=2)) for name, head in heads.items())
@@ -95,7 +95,7 @@ def _translation(view: View, english: str, polish: str) -> Iterator[Step]:
     )
     yield Note(
         [
-            "LaBSE similarity of translation and original (here: measured), and the share of a"
-            " sample judged adequate (semantic) and literal (strict); bold: this dataset."
+            "LaBSE similarity of translation and original (“here” is measured), and the shares"
+            " of a sample judged adequate (semantic) and literal (strict). Bold: this dataset."
         ]
     )

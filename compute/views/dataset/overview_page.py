@@ -1,4 +1,4 @@
-"""Statistics, scores and published figures of a dataset, on the Dataset page."""
+"""Statistics, scores and published figures of a dataset, for the Dataset page."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -41,11 +41,11 @@ from compute.views.shared import theme as looks
 from compute.views.shared.print_styles import Scores
 
 MOST_SPREAD = 20
-"""Number of systems whose per-query values are drawn."""
+"""Number of systems whose per-query values are plotted."""
 
 
 def overview(view: View) -> Iterator[Step]:
-    """Statistics, an example, the systems with every measure, and published figures."""
+    """Statistics, an example, every measure of the systems, and published figures."""
     means = view.ask(select.means_of, datasets=[view.dataset.name])
     if means.empty:
         yield Section(partial(_without_runs, view))
@@ -65,7 +65,7 @@ def overview(view: View) -> Iterator[Step]:
 
 
 def _without_runs(view: View) -> Iterator[Step]:
-    """Reason why no computed scores are shown, and a link to where they can be computed."""
+    """Reason why no computed scores are shown, with a link to a page that computes them."""
     if offers.is_unjudged(view.ask, view.dataset.name):
         yield from offers.unjudged(view.dataset.name)
         return
@@ -77,7 +77,7 @@ def _without_runs(view: View) -> Iterator[Step]:
 
 
 def statistics(ask: Ask, dataset: Dataset) -> DataFrame:
-    """`tables.statistics_table` of a dataset; of one with parts, for all parts together."""
+    """`tables.statistics_table` of a dataset, over all its parts together."""
     roots = list(dataset.parts) or [dataset.collection]
     names = list(dataset.parts) or [dataset.name]
     counted = ask(select.statistics, datasets=names, collections=roots)
@@ -90,7 +90,7 @@ def _statistics(view: View) -> Iterator[Step]:
     yield Table("statistics", f"Statistics of {dataset.title}", table)
     yield Note(
         [
-            "Published: in the papers." * ("Published" in table),
+            "Published: from the papers." * ("Published" in table),
             "Here: computed from the loaded data (whitespace tokens).",
             offers.segmented(view.ask, *(dataset.parts or (dataset.collection,))),
         ]
@@ -99,14 +99,14 @@ def _statistics(view: View) -> Iterator[Step]:
 
 
 def example(ask: Ask, dataset: Dataset) -> DataFrame:
-    """`select.example` of a dataset; of one with parts, from the first part."""
+    """`select.example` of a dataset, or of its first part."""
     name = (*dataset.parts, dataset.name)[0]
     collection = name if dataset.parts else dataset.collection
     return ask(select.example, dataset=name, collection=collection)
 
 
 def _example(view: View) -> Iterator[Step]:
-    """A query with a relevant document, as inert text; the papers' example if no text is stored."""
+    """A query with a relevant document, as inert text; without texts, the papers' example."""
     for row in example(view.ask, view.dataset).to_dict("records"):
         yield Heading("Example query and judged document")
         yield Box(partial(_query_and_document, view.dataset, row), height=220)
@@ -127,7 +127,7 @@ def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]
 
 
 def _systems(view: View, means: DataFrame) -> Iterator[Step]:
-    """Every system with every measure; a click on a row opens the run's details."""
+    """A table of systems by measures; a click on a row opens the run's details."""
     means, offered = means.merge(view.named, on="system"), view.ask.measures()
     shown = [measure for measure in offered if measure in set(means["measure"])]
     table = tables.measure_table(means, shown)
@@ -150,14 +150,14 @@ def _systems(view: View, means: DataFrame) -> Iterator[Step]:
         [
             "Means over all evaluated queries; bold: best.",
             "Click a row for the run's details." * (not whole),
-            "An unanswered query scores 0; Hole@k and Judged@k leave it out.",
+            "Unanswered queries score 0; Hole@k and Judged@k leave them out.",
             "Hole@10: unjudged share of the top 10.",
         ]
     )
 
 
 def _spread(view: View) -> Iterator[Step]:
-    """Distribution of the measure over the queries, for each system."""
+    """Per-query distribution of the measure for each system."""
     asked: dict[str, Any] = {**view.choice, "measure": view.measure}
     every = view.ask(select.spread, **asked).merge(view.named, on="system")
     if every.empty:
@@ -177,14 +177,14 @@ def _spread(view: View) -> Iterator[Step]:
             f"{rows['n_queries'].max():,} queries.",
             "Columns: queries strictly between 0 and 1; bars: 5th–95th percentile and interquartile"
             " range; ring: median.",
-            "The queries of all parts together." * bool(view.dataset.parts),
+            "The queries of all parts are pooled." * bool(view.dataset.parts),
             f"The best {len(rows)} of {len(every):,} systems." * (len(rows) < len(every)),
         ]
     )
 
 
 def _parts(view: View) -> Steps:
-    """A dataset of parts, part by part: computed scores, else published ones."""
+    """Parts of a dataset side by side: computed scores, else published scores."""
     ask, measure, names = view.ask, view.measure, list(view.dataset.parts)
     means = ask(leaderboard_select.means, measure=measure)
     means = means[means["dataset"].isin(names)]

@@ -40,7 +40,7 @@ _SENTENCES = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     offered = ask(select.catalogue)
     names = list(offered["dataset"])
     view: View = yield Row(partial(_controls, ask, names))
@@ -71,10 +71,10 @@ def _controls(ask: Ask, names: Sequence[str]) -> Steps:
 
 
 def _facts(dataset: Dataset) -> list[str]:
-    """Task, size, judgements, licence and the like on one line, and the rest of the note."""
+    """Task, size, judgements, licence and so on in one line, followed by the rest of the note."""
     zero_shot = "counts towards the zero-shot average" if dataset.zero_shot else ""
     size = f"{len(dataset.parts)} parts" if dataset.parts else f"{dataset.split} split"
-    # For a user's own dataset, task, domain and licence only say that it is the user's own.
+    # For a user's own dataset, task, domain and licence carry no other information.
     known = dataset.group != "own"
     facts = [dataset.task, dataset.domain * known, _LANGUAGES.get(dataset.language, ""), size]
     facts += [_GRADES.get(dataset.relevance, dataset.relevance)]

@@ -1,4 +1,4 @@
-"""The queries of a dataset on the Dataset page: outcomes, groups, judgements and documents."""
+"""The queries of a dataset, for the Dataset page: outcomes, groups, judgements and documents."""
 
 from collections.abc import Iterator
 from functools import cache, partial
@@ -36,7 +36,7 @@ from compute.views.shared import binned_queries, query_slices
 from compute.views.shared import theme as looks
 
 MOST_ALONE, MOST_QUERIES, MOST_PLACES = 15, 50, 200
-"""Numbers shown of single best systems, of queries, and of a document's ranks."""
+"""Most single-best systems, queries and ranks of a document to show."""
 _KINDS = dict(
     zip(
         query_outcomes.KINDS,
@@ -52,8 +52,8 @@ def by_query(view: View) -> Iterator[Step]:
     """Hard and easy queries, and queries with a single best system."""
     if better(view.measure) < 0:
         yield Message(
-            "Choose a measure for which higher is better: unjudged documents do not make"
-            " a query hard or easy."
+            "Choose a measure for which higher is better: this one measures judging, not how"
+            " hard a query is."
         )
         return
     found = view.ask(select_systems.queries, measure=view.measure, **view.choice)
@@ -71,9 +71,8 @@ def by_query(view: View) -> Iterator[Step]:
     )
     yield Note(
         [
-            "A high band over a low line: only a few systems do well on the query. Click"
-            " a query to open"
-            " it with its best and its worst system."
+            "A tall band above a low median means that only a few systems do well on the"
+            " query. Click a query to open it with its best and its worst system."
         ]
     )
     yield Section(partial(_listed, view, rows), ("kinds",), "Queries", asks=("kind",))
@@ -97,7 +96,7 @@ def _alone(view: View, rows: DataFrame) -> Iterator[Step]:
     yield Note(
         [
             f"{len(shown)} of {len(counts)} systems." * (len(shown) < len(counts)),
-            "On these queries a system could contribute to a fusion.",
+            "These are the queries on which a system could contribute to a fusion.",
         ]
     )
 
@@ -135,7 +134,7 @@ def by_kind(view: View) -> Steps:
     keys, ranked = view.ask(select_slices.keys, **view.choice)["key"].tolist(), view.ranked()
     if not keys or ranked.empty:
         lacking = f"no {view.measure}" if ranked.empty else "no query groups"
-        yield Message(f"There are {lacking} yet: python -m compute import-labels adds labels.")
+        yield Message(f"There are {lacking} yet. Add labels with python -m compute import-labels.")
         return
     titles = query_slices.TITLES
     key = yield Choice("slice", "Group by", keys, noun="query group", width=230, titles=titles)
@@ -156,7 +155,7 @@ def by_kind(view: View) -> Steps:
             f"The best {MOST_SYSTEMS} of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
             "Overlapping intervals are not a test; Compare tests two systems by group.",
             "Every query counts the same, whatever its part." * (len(view.dataset.parts) > 1),
-            "To use your own labels: python -m compute import-labels.",
+            "Add your own labels with python -m compute import-labels.",
         ]
     )
 
@@ -168,7 +167,7 @@ def judgements(view: View) -> Iterator[Step]:
         yield Message("No judgements are stored here.")
         return
 
-    # Built once for all marks, on the first click.
+    # Built on the first click, for all marks at once.
     pair = cache(lambda: offers.first_pair(sorted(view.ranked()["system"]) or [""]))
 
     def opens(dataset: str, query_id: str) -> Link:
@@ -186,7 +185,7 @@ def judgements(view: View) -> Iterator[Step]:
     )
     yield Note(
         [
-            "Each column is the mean of neighbouring queries."
+            "Each column is a mean over neighbouring queries."
             if n_queries > binned_queries.MOST
             else "Each column is a query.",
             "Darker: more relevant. Click a column to open the query.",
@@ -195,14 +194,14 @@ def judgements(view: View) -> Iterator[Step]:
 
 
 def documents(view: View) -> Steps:
-    """Search for a document: the systems that rank it, at which ranks and for which queries."""
+    """Search for a document: which systems rank it, at which ranks, and for which queries."""
     name = (yield Words("doc", "Document id", width=340)).strip()
     if not name:
         found = example(view.ask, view.dataset)
         such = f", such as {found['doc_id'].iloc[0]}" if len(found) else ""
         yield Message(
-            f"Type a document id{such}, or part of an id, to list its ranks in each"
-            " system and its judgements."
+            f"Type all or part of a document id{such} to see its judgements and its rank in"
+            " each system."
         )
         return
     rows = query_outcomes.found(view.ask(select_systems.ranked_at, doc_id=name, **view.choice))
@@ -211,7 +210,7 @@ def documents(view: View) -> Steps:
         return
     near = list(view.ask(select_systems.like, part=name, **view.choice)["doc_id"])
     others = f" Ids that contain this text: {', '.join(near)}" if near else ""
-    yield Message(f"No system retrieves {name}, and it has no judgement.{others}")
+    yield Message(f"No system retrieves {name}, and it has no judgements.{others}")
 
 
 def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
@@ -235,7 +234,7 @@ def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
         [
             f"{name} is ranked or judged for {counted(len(rows), 'query')}.",
             "Click a row to open the query.",
-            "Ranks go down to the stored depth of a run.",
+            "Ranks are known down to the stored depth of a run.",
             f"The first {len(shown):,} are shown." * (len(shown) < len(rows)),
         ]
     )

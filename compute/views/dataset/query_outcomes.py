@@ -1,4 +1,4 @@
-"""Outcomes of a dataset's queries over its systems, and its systems in two languages."""
+"""Outcomes of a dataset's queries over its systems; its systems in two languages."""
 
 import pandas as pd
 from pandas import DataFrame, Series
@@ -7,15 +7,15 @@ from compute.base.words import counted
 from compute.evaluate.tolerance import above, ranks
 
 HIGH = 0.8
-"""Least value at which a query counts as answered well."""
+"""Lowest value at which a query counts as answered well."""
 ALL_FAIL, ALL_SUCCEED = "all fail", "all succeed"
-ALONE, APART = "one system alone", "systems furthest apart"
+ALONE, APART = "single best system", "systems furthest apart"
 KINDS = (APART, ALL_FAIL, ALL_SUCCEED, ALONE)
-"""Groups of queries that the page lists."""
+"""Groups of queries that the page offers."""
 
 
 def parts_note(rows: DataFrame, n_parts: int) -> list[str]:
-    """Sentences on how `ranked` treats a dataset of parts; none for one without parts."""
+    """Sentences on how `ranked` treats the parts of a dataset; empty for one without parts."""
     if not n_parts:
         return []
     of_system = rows.groupby("system")["dataset"].nunique()
@@ -23,12 +23,12 @@ def parts_note(rows: DataFrame, n_parts: int) -> list[str]:
     lacking = int((of_system < there).sum())
     said = ["All parts have equal weight."]
     said += [f"Only {there} of {counted(n_parts, 'part')} have runs."] * (there < n_parts)
-    without = f"Left out: {counted(lacking, 'system')} without a run on each of these."
+    without = f"Left out: {counted(lacking, 'system')} without a run on every part."
     return [*said, *[without] * (lacking > 0)]
 
 
 def kind(rows: DataFrame) -> DataFrame:
-    """`select_systems.queries` with all_fail, all_succeed, alone (the winner beats every other)."""
+    """Rows of `select_systems.queries`, with all_fail, all_succeed and alone (one best system)."""
     several = rows["n_systems"] > 1
     return rows.assign(
         all_fail=~above(rows["best"], 0),
@@ -38,7 +38,7 @@ def kind(rows: DataFrame) -> DataFrame:
 
 
 def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
-    """The queries of one of KINDS, the most informative first."""
+    """The queries in one of KINDS, the most informative first."""
     if wanted == ALL_FAIL:
         return rows[rows["all_fail"]].sort_values(
             ["n_relevant", "dataset", "query_id"], ascending=[False, True, True]
@@ -52,13 +52,13 @@ def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
 
 
 def alone(rows: DataFrame) -> Series:
-    """Number of queries on which each system is better than every other; the largest first."""
+    """Number of queries on which each system is better than every other; largest first."""
     return rows.loc[rows["alone"], "winner"].value_counts()
 
 
 def found(places: DataFrame) -> DataFrame:
     """Ranks and judgements of a document, a row per query: dataset, query_id, text, relevance,
-    systems (that rank it), best and middle (ranks), first (a system that ranks it highest).
+    systems (number that rank it), best and middle (ranks), first (a system that ranks it highest).
     `places`: rows of `dataset.select_systems.ranked_at`. Highest ranked first."""
     keys = ["dataset", "query_id"]
     by_query = places.sort_values("rank", kind="stable").groupby(keys, sort=False)
@@ -78,8 +78,8 @@ def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: 
     (Polish minus English), here_en, here_pl, here_gap, sources; systems known in both languages
     first.
 
-    `computed`: dataset, system, value; `printed`: dataset, source, system, printed, value. Of
-    several tables, the one with the system in both languages counts, else the first.
+    `computed`: dataset, system, value; `printed`: dataset, source, system, printed, value. If
+    several tables list a system, the table with both languages counts, else the first.
     """
     both = printed.groupby(["source", "system"])["dataset"].transform("nunique") > 1
     chosen = printed.assign(both=both).sort_values("both", ascending=False, kind="stable")

@@ -1,4 +1,4 @@
-"""Every SELECT of the Dataset page."""
+"""All SELECTs of the Dataset page."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from compute.reading.questions import question, select
 
 @select()
 def catalogue() -> str:
-    """dataset, title, computed (systems scored here): the most first, then by number of runs."""
+    """dataset, title, computed (number of systems scored here): the most first, then by runs."""
     return """
         with runs as (select dataset, count(*) as n from parts where kind = 'top' group by dataset)
         select name as dataset, title, count(distinct system) as computed
@@ -26,7 +26,7 @@ def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
     """One row of statistics of the loaded datasets (one, or all parts) and their collections.
 
     n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
-    and queries), n_judgements; absent if nothing is loaded; words also if there are no texts.
+    and queries), n_judgements; absent if nothing is loaded; words are also absent without texts.
     """
     return """
         with words as (
@@ -54,7 +54,7 @@ def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
 
 @select(datasets=("datasets",), shows="runs")
 def means_of(datasets: Sequence[str]) -> str:
-    """Every mean on some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
+    """All means on some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
     return """
         select dataset, system, measure, value, n_queries, n_unanswered
         from means
@@ -137,8 +137,8 @@ def example(dataset: str, collection: str) -> str:
 
 @select(datasets=("datasets",), shows="tables in print")
 def published_figures(datasets: Sequence[str]) -> str:
-    """The papers' figures for datasets: dataset, source, system, printed, measure, value,
-    in_domain, suspect, note."""
+    """Published scores on datasets: dataset, source, system, printed, measure, value, in_domain,
+    suspect, note."""
     return """
         select dataset, source, system, printed, measure, value, in_domain, suspect, note
         from published where list_contains($datasets, dataset)
@@ -148,8 +148,8 @@ def published_figures(datasets: Sequence[str]) -> str:
 
 @select(shows="tables in print")
 def printed_statistics() -> str:
-    """Published statistics by dataset: dataset, the fields of `Dataset`, dev_queries; no other
-    splits."""
+    """Published statistics by dataset: dataset, the fields of `Dataset`, dev_queries; splits are
+    left out."""
     return """
         select one.name as dataset, one.* exclude name, dev.n_queries as dev_queries
         from datasets as one left join datasets as dev on dev.name = one.name || '/dev'

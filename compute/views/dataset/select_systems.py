@@ -1,4 +1,4 @@
-"""SELECTs of the Dataset page on the systems and queries of a dataset, and on a document.
+"""SELECTs of the Dataset page for the systems and queries of a dataset, and for a document.
 
 `datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
 """
@@ -9,14 +9,14 @@ from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import select
 
 MEDIAN = "Median system"
-"""Median of all systems' values per query: a baseline that is no single system."""
+"""Median value of all systems on each query, as a baseline."""
 
 
 @select(datasets=("datasets",), shows="runs")
 def moved(datasets: Sequence[str], measure: str, baseline: str) -> str:
     """Number of queries of each system above and below a baseline: system, above, same, below.
 
-    `baseline` is a system, or MEDIAN. Queries without a value of either do not count.
+    `baseline` is a system, or MEDIAN. Queries without a value of both do not count.
     """
     return f"""
         with valued as materialized (
@@ -82,7 +82,7 @@ def queries(datasets: Sequence[str], measure: str) -> str:
 
 @select(datasets=("datasets",))
 def grades(datasets: Sequence[str]) -> str:
-    """Number of judged documents per query: dataset, query_id, relevance, n."""
+    """dataset, query_id, relevance, n: judged documents per query and grade."""
     return """
         select dataset, query_id, relevance, count(*) as n
         from judgements where list_contains($datasets, dataset)
@@ -119,7 +119,7 @@ def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
 
 @select(datasets=("datasets",))
 def like(datasets: Sequence[str], part: str) -> str:
-    """doc_id: the first ids of ranked (top 10) and judged documents that contain a text."""
+    """doc_id: the first ids containing a text, among ranked (top 10) and judged documents."""
     return """
         with named as (
             select doc_id from top where list_contains($datasets, dataset)

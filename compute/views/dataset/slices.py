@@ -1,4 +1,4 @@
-"""Systems by query group."""
+"""Figures of systems by query group."""
 
 import math
 
@@ -13,13 +13,13 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, BETWEEN = 26, 90
-"""Height of a system, and the room under a row of panels for its tick labels, in pixels."""
+"""Height of a system, and the room below a row of panels for tick labels, in pixels."""
 ACROSS = 5
-"""Panels in a row; with more, tick labels and names would overlap."""
+"""Most panels in a row before tick labels and names overlap."""
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by their means on each query group, with intervals."""
+    """Sentences that list the systems' means on each query group, with intervals."""
     lists = []
     for label, of in rows.groupby("label", sort=False):
         told = [(one["title"], one["value"], _with_interval(one)) for one in of.to_dict("records")]
@@ -31,11 +31,9 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """The mean of every system on each query group with its interval; ACROSS panels in a row.
-
-    `rows` as `select_slices.by_slice` has them, with title and family, systems in the order to
-    show. A mark's customdata is its system.
-    """
+    """Each system's mean on each query group with its interval; ACROSS panels in a row. `rows` are
+    from `select_slices.by_slice`, with title and family, systems in display order. A mark's
+    customdata is its system."""
     systems = rows.drop_duplicates("system")
     place = {name: number for number, name in enumerate(systems["system"])}
     labels = [*dict.fromkeys(rows["label"])]
@@ -63,8 +61,8 @@ def _axis(number: int) -> str:
 
 
 def _range(rows: DataFrame) -> dict:
-    """An axis that covers all intervals, cut at 0 and 1 unless a mean lies beyond: the interval of
-    two queries would leave no room for the others."""
+    """An axis that covers all intervals, cut at 0 and 1 unless a mean lies beyond; the interval of
+    two queries would squeeze all others."""
     means = rows["value"]
     low = max(rows[["low", "value"]].min().min(), min(means.min(), 0))
     high = min(rows[["high", "value"]].max().max(), max(means.max(), 1))

@@ -1,4 +1,4 @@
-"""The systems of a dataset side by side: means with intervals, holes, and queries won and lost."""
+"""Systems of a dataset side by side: means, intervals, unjudged shares, queries won and lost."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -18,12 +18,12 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, NARROW, MANY = 30, 19, 24
-"""Height of a system in pixels; of more than MANY systems."""
+"""Height of a system in pixels; second, if there are more than MANY systems."""
 _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
 def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
-    """The systems by their means, with intervals, and the number of queries better and worse."""
+    """Lines on systems: mean, interval, and the queries on which each is better and worse."""
     told = [
         (
             row["title"],
@@ -37,7 +37,7 @@ def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
         )
         for row in rows.to_dict("records")
     ]
-    title = f"{measure}, and queries against {against}"
+    title = f"{measure}, and queries compared with {against}"
     return Lists("Measure", "System", [ranked(title, told, descending=better(measure) > 0)])
 
 
@@ -46,11 +46,11 @@ def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
 def systems(
     rows: DataFrame, measure: str, against: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """The mean of every system with its interval, and at the right its queries against a baseline.
+    """Each system's mean with its interval; at the right, its queries compared with a baseline.
 
     `rows`: system, title, family, n, value, low, high, hole, above, same, below (queries whose
     value is above, at and below the baseline's), in the order to show. At the right edge Hole@10. A
-    mark's and a bar's customdata is its system. A `narrow` figure has only the means and Hole@10.
+    mark's and a bar's customdata is its system. A `narrow` figure omits the baseline.
     """
     figure = go.Figure()
     figure.add_trace(_means(rows, theme))
@@ -106,7 +106,7 @@ def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
 
 def _hover(row: Any) -> str:
     interval = "" if np.isnan(row.low) else f", 95%: {precise(row.low)} to {precise(row.high)}"
-    holes = "" if np.isnan(row.hole) else f"<br>{row.hole:.1%} of the top 10 not judged"
+    holes = "" if np.isnan(row.hole) else f"<br>{row.hole:.1%} of the top 10 unjudged"
     return f"<b>{escape(row.title)}</b><br>{precise(row.value)}{interval}{holes}"
 
 
@@ -164,7 +164,7 @@ def _notes(
 
 @drawing
 def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
-    """Number of queries on which each system is better than every other, a bar per system.
+    """A bar per system: the queries on which it is better than every other system.
 
     A bar's customdata is its system.
     """
@@ -197,7 +197,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
 
 
 def place_columns(titles: Mapping[str, str], n_systems: int, *, texts: bool) -> list[Column]:
-    """Columns for the ranks of a document; rows as from `query_outcomes.found`."""
+    """Columns for the ranks of a document; rows are from `query_outcomes.found`."""
     ranked = f"{{}} of {counted(n_systems, 'system')}".format
     return [
         Column("Query", "query_id"),
@@ -221,7 +221,7 @@ def _rank(rank: float) -> str:
 
 
 def query_columns(*, whole: bool, texts: bool) -> list[Column]:
-    """Columns for queries and the systems' results on them."""
+    """Columns of queries with the systems' results on them."""
     values = (("Best", "best"), ("Median", "middle"), ("Worst", "worst"))
     return [
         *[Column("Part", "dataset")] * whole,
@@ -242,7 +242,7 @@ def best_system(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
 
 
 def language_columns(rows: DataFrame) -> list[Column]:
-    """Columns for systems in two languages with differences, where `rows` have values."""
+    """Columns for systems in two languages, with differences; empty columns are omitted."""
     found = [Column("System", "title")]
     for name, column in (("published", "printed"), ("here", "here")):
         one, other = rows[f"{column}_en"].notna(), rows[f"{column}_pl"].notna()

@@ -1,4 +1,4 @@
-"""The systems of a dataset on the Dataset page: means, baselines, versions, links."""
+"""The systems of a dataset, for the Dataset page: means, baselines, versions, links."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -76,7 +76,7 @@ def _standing(view: View) -> Steps:
         opens=partial(_compared, view, baseline if baseline != MEDIAN else shown["system"].iloc[0]),
         narrow=True,
     )
-    # Computed after the figure is drawn: on 10,000 queries it takes a second.
+    # Drawn after the figure because it takes a second on 10,000 queries.
     yield Into(above, partial(_certainty, view, rows["system"].tolist()))
     yield _how_to_read(view, baseline, shown, len(rows))
 
@@ -122,7 +122,7 @@ def _certainty(view: View, names: list[str]) -> Steps:
     try:
         order = view.ask(select_order.of_runs, systems=names, sign=better(view.measure), **asked)
     except WrongInput:
-        # With one system, or too few queries, nothing is known.
+        # One system, or too few queries, cannot be tested.
         return
     if verdict := order_confidence.verdict(order, view.titles):
         yield Text(verdict)
@@ -137,7 +137,7 @@ def _certainty(view: View, names: list[str]) -> Steps:
 def _detectable(
     view: View, beside: Any, order: Series, alike: Sequence[str], pairs: DataFrame
 ) -> Iterator[Step]:
-    """The leader's minimum detectable lead, and the top two if they differ as a single pair."""
+    """The leader's minimum detectable lead, and whether the top two differ as a single pair."""
     a, b = order.iloc[:2]
     plans = [power.of_pair(standings.pair(pairs, a, other)) for other in alike]
     if leads := power.leads(plans):
@@ -156,7 +156,7 @@ def _detectable(
 
 
 def _versions(view: View) -> Steps:
-    """The versions of a system, in order."""
+    """Versions of a system, in order."""
     names = view.choice["datasets"]
     kept = view.ask.versions(names)
     options = list(dict.fromkeys(part.version_of for part in kept))
@@ -173,7 +173,7 @@ def _versions(view: View) -> Steps:
 
 
 def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
-    """A line over the versions of one system, and each version's change from the previous one."""
+    """A line of a system's versions, and each version's change from the previous one."""
     called, whole = view.titles.get(system, system), bool(view.dataset.parts)
     title = f"{view.measure} of the versions of {called} on {view.dataset.title}"
     yield Figure("versions_line", title, partial(versions.line, rows, view.measure), of=_HISTORY)
@@ -191,8 +191,8 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
             "Above: mean with 95% CI; below: Hole@10.",
             "Click a row for the run's details." * (not whole),
             "Each version is tested against the previous one, uncorrected.",
-            "A version with more unjudged documents may be underrated.",
-            "Earlier versions count only if a picker names them.",
+            "A version with more unjudged documents may be underestimated.",
+            "Earlier versions are used only where you choose them.",
         ]
     )
     if len(rows) > 1:
@@ -202,7 +202,7 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
 
 
 def further(view: View) -> Steps:
-    """Links to the dataset's queries and to two systems: the clicked one, or the top two."""
+    """Links to the dataset's queries, and to a comparison of the clicked system or the top two."""
     names = view.ask(catalogue.leading, added=False, dataset=view.dataset.name)["system"].tolist()
     cell = yield Asked("system")
     two = sorted(names, key=lambda name: name != cell)[:2]

@@ -1,4 +1,4 @@
-"""One dataset: its statistics and systems in tables, and the scores' distribution."""
+"""Tables of a dataset's statistics and systems, and the distribution of the scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from compute.views.shared.drawing import drawing
 STEPS = 25
 """Columns of a histogram between 0 and 1."""
 ROW = 61
-"""Height of a system in pixels: its distribution above, its quartiles below."""
+"""Height of a system in pixels: its distribution, with the quartiles below."""
 _SHOULDER = 0.6
 _AT_0, _AT_1 = -0.035, 1.035
 
@@ -30,9 +30,9 @@ STATISTICS = {
     "document_words": ("Words per document, mean", 2),
     "query_words": ("Words per query, mean", 2),
 }
-"""Name, label and digits of the published statistics of a dataset."""
+"""Name, label and number of decimals of a dataset's published statistics."""
 WORDS = ("Table", "System", "Remark")
-"""Columns of `published_table` that hold no numbers."""
+"""Columns of `published_table` that contain no numbers."""
 
 
 @drawing
@@ -41,9 +41,9 @@ def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme
 
     `spread`: title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1, by system.
     `histogram`: system, step, n_queries over STEPS equal steps, only the queries strictly between 0
-    and 1; queries at exactly 0 and 1, often most of them, are shares at its ends. Below: 5th–95th
-    percentile of all queries thin, interquartile range thick, median a ring; at the right mean,
-    median.
+    and 1; queries at exactly 0 and 1, often most of them, are shares at its ends. Below each: a
+    thin line for the 5th–95th percentile of all queries, a thick one for the interquartile range, a
+    ring for the median. At the right: mean and median.
     """
     shares = histogram.merge(spread[["system", "n_queries"]], on="system", suffixes=("", "_all"))
     shares["share"] = shares["n_queries"] / shares["n_queries_all"]
@@ -102,7 +102,7 @@ def _layout(
 ) -> None:
     across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
     figure.update_layout(
-        # Added all at once: one by one takes a second with twenty systems.
+        # Added all at once because adding them one by one takes a second for twenty systems.
         annotations=[*notes, *_heads(theme)],
         height=ROW * len(titles) + 96,
         barmode="overlay",
@@ -129,7 +129,7 @@ def _note(x: float, y: float, text: str, **placing: Any) -> dict[str, Any]:
 
 
 def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
-    """The systems in the order of `measure_table`: by the first measure, the best first."""
+    """Systems in the order of `measure_table`: by the first measure, best first."""
     wide = means.pivot(index="system", columns="measure", values="value")
     first = next(measure for measure in measures if measure in wide)
     return list(wide.index[order(better(first) * wide[first], wide.index)])
@@ -151,7 +151,7 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """True in cells of `measure_table` that are the best by their measure."""
+    """True in cells of `measure_table` that are the best of their column."""
     mask = DataFrame(False, table.index, table.columns)
     for measure in measures:
         mask[measure] = ranks(table[measure] * better(measure)) == 1
@@ -160,7 +160,7 @@ def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
     """Published and loaded statistics of a dataset: Statistic, Published, Here, Difference, as
-    text; `printed` and `counted` have one row each, with the names of STATISTICS. A dataset in no
+    text; `printed` and `counted` each have one row, with the columns of STATISTICS. A dataset in no
     paper has only Statistic and Here."""
     rows = []
     for name, (label, digits) in STATISTICS.items():
@@ -177,7 +177,7 @@ def _one(column: Series) -> float:
 
 
 def number(value: float, digits: int = 0) -> str:
-    """A number with a fixed number of digits; – if absent."""
+    """A number with fixed decimals; – if absent."""
     return "–" if pd.isna(value) else f"{value:,.{digits}f}"
 
 
@@ -188,7 +188,7 @@ def _gap(value: float, digits: int) -> str:
 
 
 def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """The papers' figures for a dataset: Table and System, a column per measure, Remark.
+    """Published scores on a dataset: Table, System, a column per measure, Remark.
 
     `figures`: source, printed, measure, value, note. The main papers' newest table and the known
     `measures` come first.

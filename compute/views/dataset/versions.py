@@ -1,4 +1,4 @@
-"""The versions of a system on a dataset: their origins, scores and changes."""
+"""Versions of a system on a dataset: their origins, scores and changes."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -23,14 +23,14 @@ _TESTED = {"difference": "difference", "low": "from", "high": "to", "p_randomisa
 """Columns of a test, and their names."""
 _DASH = "–"
 MOST_NAMED = 6
-"""Most versions whose names and dates fit under a line; of more, only some are named."""
+"""Most versions with a name and date below the line; if there are more, only some get one."""
 
 
 def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
     """Runs of a system on a dataset, the oldest first and the live one last.
 
-    system (as in a picker), label, date, note, made (the file, or the parameters). `kept` are the
-    hits of its versions in order; in a dataset of parts the hits of each part, which count once.
+    system (as in a picker), label, date, note, made (the file, or the parameters). `kept`: the hits
+    of its versions in order; the hits of a dataset's parts count as one.
     """
     runs = list({part.system: part for part in [*kept, *([live] if live else [])]}.values())
     labels = run_versions.labels(runs)
@@ -56,10 +56,10 @@ def _made(hits: Part) -> str:
 def scored(
     cursor: DuckDBPyConnection, datasets: Sequence[str], systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """A row for each of these runs, in order: system, n, value, low, high, hole; and for its
-    per-query differences from the previous one, difference with its 95% interval `from` and `to`,
-    and p. These are absent if there is no previous run, or if one is out of date. Each pair is
-    tested by itself, as on Compare (`significance.two`)."""
+    """A row for each of these runs, in order: system, n, value, low, high, hole; and of the
+    per-query differences from the previous run: difference with its 95% interval `from` and `to`,
+    and p. These are absent without a previous run, or if either is out of date. Each pair is tested
+    by itself, as on Compare (`significance.two`)."""
     standing = standings.standing(cursor, datasets, measure)
     rows = standings.ranked(standing[standing["system"].isin(list(systems))], measure)
     tested = [
@@ -73,7 +73,7 @@ def scored(
 
 @drawing
 def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A mean over versions with its interval, and under it Hole@10.
+    """Means of versions with intervals, and Hole@10 below.
 
     `rows`: `history` joined with `scored`, the oldest first.
     """
@@ -109,13 +109,13 @@ def _hover(row: dict, measure: str) -> str:
     note = f"<br>{escape(row['note'])}" if row["note"] else ""
     return (
         f"<b>version {escape(row['label'])}</b>, {row['date']}{note}<br>{measure}"
-        f" {precise(row['value'])}, 95%: {between(row['low'], row['high'])}<br>holes"
+        f" {precise(row['value'])}, 95%: {between(row['low'], row['high'])}<br>Hole@10"
         f" {plain(100 * row['hole'], 0)}%"
     )
 
 
 def columns(rows: DataFrame, measure: str) -> list[Column]:
-    """Columns of the table: the mean, Hole@10, and each version's change from the previous one."""
+    """Columns of mean, Hole@10 and each version's change from the previous one."""
     return [
         Column("Version", "label"),
         Column("Date", "date"),

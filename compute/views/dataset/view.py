@@ -1,4 +1,4 @@
-"""Values of the controls of the Dataset page, and its systems."""
+"""Values of the Dataset page's controls, and the dataset's systems."""
 
 from typing import Any, NamedTuple
 
@@ -9,11 +9,11 @@ from compute.views.page import Ask, Link
 from compute.views.shared import standings
 
 MOST_SYSTEMS = 40
-"""Number of systems shown unless all are requested."""
+"""Number of systems shown by default."""
 
 
 class View(NamedTuple):
-    """Choices of the controls, and titles."""
+    """Values of the controls, and titles."""
 
     ask: Ask
     dataset: Dataset
@@ -23,17 +23,17 @@ class View(NamedTuple):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Parameter of queries: the dataset, or its parts."""
+        """Query parameter: the dataset, or its parts."""
         return {"datasets": list(self.dataset.parts) or [self.dataset.name]}
 
     @property
     def title(self) -> str:
-        """Title of the figure of the systems."""
+        """Title of the figure of systems."""
         return f"{self.measure} of systems on {self.dataset.title}"
 
     @property
     def titles(self) -> dict[str, str]:
-        """Title of each system by its name."""
+        """Title of each system, by name."""
         return dict(zip(self.named["system"], self.named["title"], strict=True))
 
     @property
@@ -52,7 +52,7 @@ class View(NamedTuple):
         return self.ask(standings.standing, measure=self.measure, **self.choice)
 
     def ranked(self) -> DataFrame:
-        """The systems with mean, interval and holes, the best first."""
+        """Systems with mean, interval and unjudged share, best first."""
         ranked = standings.ranked(self.standing(), self.measure)
         rows = ranked.merge(self.named, on="system", how="left").fillna({"family": "imported"})
         return rows.assign(title=rows["title"].fillna(rows["system"]))

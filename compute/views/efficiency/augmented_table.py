@@ -1,4 +1,4 @@
-"""The tables of the paper on query augmentation, with measurements made here."""
+"""Tables of the paper on query augmentation, with measurements made here."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,8 +14,8 @@ from compute.views.query import augmented
 
 
 def section(ask: Ask, dataset: str = "") -> Steps:
-    """Steps for one dataset, or all; none if neither the paper nor a run here has augmentation.
-    There are none for a query group either, since the paper has no groups."""
+    """Steps for one dataset or all. There are none without augmentation in the paper or in runs, or
+    for a query group, since the paper has no groups."""
     if ask.kind:
         return
     added = ask(select.added)
@@ -37,7 +37,7 @@ def _shown(ask: Ask, added: DataFrame, theirs: DataFrame) -> Iterator[Step]:
     yield Note(
         [
             "Words added: mean word pieces per query. Success@k is the paper's accuracy@k.",
-            "The paper searched Wikipedia and MS MARCO on other hardware: not directly comparable.",
+            "Not directly comparable: the paper searched Wikipedia and MS MARCO on other hardware.",
             "–: not reported or not measured.",
         ]
     )

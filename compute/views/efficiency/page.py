@@ -37,9 +37,9 @@ from compute.views.page import (
 from compute.views.shared import catalogue
 
 EVERY = "mean over datasets"
-"""Option instead of one dataset: those that all shown systems have."""
+"""Option in the picker of datasets: all datasets that the shown systems share."""
 MOST_NAMED = 8
-"""Most datasets that a caption names; of more it states the number."""
+"""Most datasets that a caption names; if there are more, it gives their number."""
 _OF = ("dataset", "systems", "measure")
 AGAIN = "python -m compute run SYSTEM DATASET --again"
 
@@ -57,7 +57,7 @@ class View(NamedTuple):
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     costs = ask(select.costs)
     if costs.empty:
         yield Message(f"No run has been measured yet. {why_none()}")
@@ -67,7 +67,7 @@ def page(ask: Ask) -> Steps:
     view = _view(ask, costs, dataset, measure, systems, slow=slow)
     if view is None:
         yield Message(
-            "No dataset has measurements of all these systems: choose fewer, or one dataset."
+            "No dataset has measurements of all these systems. Choose fewer, or one dataset."
         )
     else:
         yield from _panels(view)
@@ -92,13 +92,13 @@ def _controls(ask: Ask, costs: DataFrame) -> Steps:
 def why_none() -> str:
     """Sentence on runs without costs, and how to measure them."""
     return (
-        "Costs are measured by searching here, which needs the texts (python -m compute"
-        f" add-texts); imported runs have none. {AGAIN} searches and measures."
+        f"Costs are measured when a search runs here, so imported runs have none. {AGAIN}"
+        " measures them; it needs the texts (python -m compute add-texts)."
     )
 
 
 def usual(costs: DataFrame) -> str:
-    """The mean if all systems share a dataset, else the dataset with most systems."""
+    """The mean if all systems share a dataset, else the dataset with the most systems."""
     n_systems = costs.groupby("dataset", sort=False)["system"].nunique()
     every = n_systems.max() == costs["system"].nunique()
     return EVERY if every else str(n_systems.idxmax())
@@ -139,11 +139,11 @@ def _panels(view: View) -> Iterator[Step]:
     end = "up" if better(view.measure) > 0 else "down"
     yield Note(
         [
-            f"{_over(view)} Further {end}: better; further left: cheaper. Step line: Pareto-optimal"
-            " systems.",
+            f"{_over(view)} Further {end} is better; further left is cheaper. The step line"
+            " joins Pareto-optimal systems.",
             _machines(view.rows),
             _busy(view.rows),
-            "Latency: one query at a time, 100 hits, warmed up, the same sample for each system.",
+            "Latency: warm, one query at a time, 100 hits, the same queries for each system.",
             *_left_out(view.rows, view.latency),
         ]
     )
@@ -174,11 +174,11 @@ def _busy(rows: DataFrame) -> str:
     load = rows["load"].max()
     if not load > 2 * float(rows["cores"].min() if "cores" in rows else 1):
         return ""
-    return f"The machine was busy (up to {load:.0f} processes waited for a processor)."
+    return f"The machine was busy (up to {load:.0f} processes competed for a processor)."
 
 
 def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
-    """Systems missing from a panel."""
+    """Systems missing from a panel, in a sentence."""
     for cost, name in ((latency, "latency"), ("index_bytes", "index size")):
         lacking = rows.loc[rows[cost].isna(), "title"]
         if len(lacking):
@@ -192,40 +192,38 @@ def _costs(view: View) -> Iterator[Step]:
     yield Table("costs", "Costs of systems", rows, columns, of=_OF)
     yield Note(
         [
-            "Batch throughput: all queries of the split in one batch, incl. model or JVM start-up.",
+            "Batch throughput: all queries of the split in a batch, with start-up of model or JVM.",
             "–: not measured.",
-            "Memory: peak of all processes of indexing and searching.",
+            "Memory: peak over all indexing and search processes.",
             "Fusions are charged the sum of their components.",
         ]
     )
 
 
 def _unmeasured(ask: Ask) -> Iterator[str]:
-    """Stored runs without costs, and the command to measure one."""
+    """Stored runs without costs, with the command that measures one."""
     lacking = ask(select.unmeasured)
     if lacking.empty:
         return
-    yield (
-        f"Not measured (made before costs were recorded): {counted(len(lacking), 'stored run')}."
-    )
+    yield (f"Not measured (run before costs were recorded): {counted(len(lacking), 'stored run')}.")
     first = lacking.iloc[0]
     again = f"run {shlex.quote(first['system'])} {first['dataset']} --again"
     yield f"To measure one, rerun it: python -m compute {again}."
 
 
 def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[Step]:
-    """The papers' table with the costs measured here, on the datasets of these titles."""
+    """The papers' table with costs measured here, on the datasets of these titles."""
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
     look: dict[str, Any] = {"of": _OF, "source": "BEIR and stored runs"}
     yield Table("printed-costs", "Published and measured costs", rows, tables.BESIDE_PRINT, **look)
     yield Note(
         [
-            "Compare the order of systems, not times and sizes: the papers searched 1 million"
-            " documents of DBPedia on other hardware.",
-            "Rank: by zero-shot performance. Dim.: of a vector. Ours: on the datasets above.",
-            "BEIR v4's Table 3 is from one secondary source; another prints other latencies for"
-            " some systems.",
+            "Compare only the order of systems: the papers searched 1 million documents of"
+            " DBPedia on other hardware.",
+            "Rank: by zero-shot performance. Dim.: vector dimensions. Ours: on the datasets above.",
+            "BEIR v4's Table 3 is quoted from a secondary source; another source has other"
+            " latencies for some systems.",
             "–: not reported or not measured.",
         ]
     )

@@ -53,12 +53,12 @@ def panel(
 
 
 def spans(rows: DataFrame, cost: str) -> tuple[Span, Span]:
-    """The ends of both axes; those of the cost as decimal logarithms."""
+    """Ends of both axes; for the cost, as decimal logarithms."""
     return _across(rows[cost]), _up(rows["value"])
 
 
 def order(rows: DataFrame) -> list[str]:
-    """The machines, the one with most rows first; means over several machines come last."""
+    """Machines, most rows first; means over several machines come last."""
     found = rows["hardware"].value_counts(sort=True)
     return sorted(found.index, key=lambda name: (name == pareto.SEVERAL, -found[name], name))
 
@@ -179,7 +179,7 @@ def share(value: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """At least two digits; no decimals from 10 on."""
+    """A number with at least two digits, without decimals from 10 on."""
     return f"{value:,.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
@@ -213,7 +213,7 @@ def boxes(
 def _named(
     rows: DataFrame, cost: str, spans: tuple[Span, Span], theme: str, wide: int
 ) -> list[labels.Mark]:
-    """The marks and the sizes of their names, in pixels."""
+    """Marks with the sizes of their names, in pixels."""
     return [
         labels.mark(
             *_place(row[cost], row["value"], spans, wide),
@@ -240,7 +240,7 @@ def _leaders(
     line = {"color": looks.palette(theme).muted, "width": 1}
     marks = _named(rows, cost, spans, theme, width)
     for ends in labels.leaders(marks, boxes(rows, cost, spans, lines, theme, width)):
-        # On a logarithmic axis a shape's position is the value, like a mark's.
+        # On a logarithmic axis a shape's position is a value, like a mark's.
         across = [10 ** (x0 + place / wide * (x1 - x0)) for place in ends[::2]]
         down = [y1 - place / high * (y1 - y0) for place in ends[1::2]]
         yield {"type": "line", "layer": "below", "line": line} | dict(
@@ -264,7 +264,7 @@ def _names(
     placed = boxes(rows, cost, spans, lines, theme, width)
     for label, title in zip(placed, rows["title"], strict=True):
         note = label.annotation(looks.escape(title, LETTERS), font)
-        # On a logarithmic axis a note's position is the logarithm.
+        # On a logarithmic axis an annotation's position is a logarithm.
         yield note | {
             "x": x0 + note["x"] / wide * (x1 - x0),
             "y": y1 - note["y"] / high * (y1 - y0),

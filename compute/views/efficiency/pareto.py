@@ -1,4 +1,4 @@
-"""Quality against cost: the runs shown together, and those that are Pareto-optimal."""
+"""Quality against cost: the runs that are shown together, and the Pareto-optimal ones."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from compute.evaluate.measures import better
 from compute.evaluate.tolerance import ranks
 
 COSTS = {
-    "latency_p50_ms": "median latency of a query",
-    "latency_p95_ms": "95th percentile of a query's latency",
+    "latency_p50_ms": "median query latency",
+    "latency_p95_ms": "95th percentile of query latency",
     "index_bytes": "index size",
 }
 """Costs, and their names on an axis."""
 SEVERAL = "several machines"
-"""Hardware of a mean over runs from different machines."""
+"""Hardware of a mean over runs on different machines."""
 _MEANS = (
     "value",
     "index_seconds",
@@ -34,7 +34,7 @@ _MEANS = (
 
 
 class Points(NamedTuple):
-    """Systems with a value and costs, one row each, and the datasets of the means."""
+    """Systems with a value and costs, a row each, and the datasets of the means."""
 
     rows: DataFrame
     """system, value, hardware, n_documents and every cost."""
@@ -84,8 +84,8 @@ def shared_datasets(rows: DataFrame) -> list[str]:
 
 def front(costs: Series, values: Series, sign: int) -> Series:
     """True for points of the Pareto front: no other is as good at lower cost, or better at the same
-    cost. `sign` is 1 if higher is better, -1 if lower is better. Points equal in value and cost are
-    on it together; points with an absent value are not."""
+    cost. `sign` is 1 if higher is better, -1 if lower is better. Points with equal value and cost
+    are both on it; points with an absent value are not."""
     cost, rank = costs.to_numpy(float), ranks(sign * values)
     cheaper, as_good = cost[:, None] <= cost, rank[:, None] <= rank
     less, more = cost[:, None] < cost, rank[:, None] < rank
@@ -94,7 +94,7 @@ def front(costs: Series, values: Series, sign: int) -> Series:
 
 
 def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
-    """True for points on their machine's front; means over several machines have none."""
+    """True for points on their machine's front; means over several machines have no front."""
     found = Series(False, index=rows.index)
     for machine, own in rows.groupby("hardware"):
         if machine != SEVERAL:

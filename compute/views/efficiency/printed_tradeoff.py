@@ -19,7 +19,7 @@ _MACHINES = {True: "GPU (Tesla V100)", False: "CPU (Xeon 8168, 8 cores)"}
 
 
 def rows(ask: Ask, paper: str) -> DataFrame:
-    """Systems of Table 3 with the zero-shot average of Table 2, as `panels.panel` takes them.
+    """Systems of Table 3 with the zero-shot average of Table 2, for `panels.panel`.
 
     Latency is the GPU's if reported, else the CPU's.
     """
@@ -61,8 +61,8 @@ def section(ask: Ask) -> Steps:
     yield Note(
         [
             "Further up is better, further left is cheaper.",
-            f"{MEASURE}: zero-shot average of {paper}, Table 2. Costs: its Table 3, a query"
-            " on 1 million documents of DBPedia.",
+            f"{MEASURE}: zero-shot average of {paper}, Table 2. Costs: Table 3, per query on 1"
+            " million documents of DBPedia.",
             "Latency: on a GPU if reported, else on the CPU; the two are not comparable,"
             " so each has its own line.",
             *([f"Without index size: {', '.join(lacking)}."] if len(lacking) else []),

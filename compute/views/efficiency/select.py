@@ -1,4 +1,4 @@
-"""Every SELECT of the Efficiency page: the costs of stored runs."""
+"""All SELECTs of the Efficiency page: the costs of stored runs."""
 
 from compute.reading.questions import select
 
@@ -56,7 +56,7 @@ def unmeasured() -> str:
 
 @select(shows="runs")
 def added() -> str:
-    """dataset, system, added: word pieces that a system adds to a query, the mean over queries."""
+    """dataset, system, added: mean number of word pieces that a system adds to a query."""
     return """
         select dataset, system, avg(n) as added
         from (select dataset, system, query_id, count(*) filter (where not in_query) as n

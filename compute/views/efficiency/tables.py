@@ -1,4 +1,4 @@
-"""Tables of costs: as shown, as exported, and with the papers' figures."""
+"""Tables of costs: on the page, in exports, and next to published figures."""
 
 from pandas import DataFrame
 
@@ -10,7 +10,7 @@ from compute.views.shared import theme as looks
 
 
 def ordered(rows: DataFrame, measure: str) -> DataFrame:
-    """The rows of `pareto.points`, the best value first."""
+    """Rows of `pareto.points`, best value first."""
     return rows.iloc[order(better(measure) * rows["value"], rows["system"])]
 
 

@@ -12,11 +12,11 @@ from compute.views.shared import theme as looks
 
 Row = Mapping[Hashable, Any]
 WEIGHTS = {
-    "none": "any two grades count as apart",
-    "linear": "two grades apart count twice as much as one",
-    "quadratic": "two grades apart count four times as much as one",
+    "none": "all disagreements count the same",
+    "linear": "a difference of two grades counts twice as much as one",
+    "quadratic": "a difference of two grades counts four times as much as one",
 }
-"""The weights of `agreement.kappas`, and their effect."""
+"""The weights of `agreement.kappas`, in words."""
 
 
 def _two(value: float) -> str:
@@ -34,7 +34,7 @@ def _with_interval(value: float, low: float, high: float) -> str:
 KAPPAS = (
     Column("Assessor", "person"),
     Column("Other", "other"),
-    Column("Pairs both judged", "n_pairs"),
+    Column("Pairs judged by both", "n_pairs"),
     Column("Same grade", "same", "{:.0%}".format),
     Column("Cohen's kappa", "kappa", _two),
     Column("95% CI (bootstrap)", ("low", "high"), _between),
@@ -47,7 +47,7 @@ def _all(n_people: int) -> str:
 
 
 def alpha_note(row: Row, weights: str) -> Note:
-    """Agreement of all assessors, and how to read both numbers."""
+    """Agreement of all assessors, and how to read both statistics."""
     if pd.isna(row["alpha"]):
         all_of = "Agreement is undefined: all grades are the same."
     else:
@@ -75,7 +75,7 @@ MACHINE_COLUMNS = (
 
 
 def confusion_table(confusions: DataFrame) -> DataFrame:
-    """A row per human grade, a column per grade of the LLM."""
+    """A row per human grade and a column per grade of the LLM."""
     keys = ["machine", "reference", "people"]
     wide = confusions.astype({"n_pairs": int}).pivot_table(
         "n_pairs", keys, "machine_grade", aggfunc="sum", fill_value=0
@@ -87,8 +87,8 @@ def confusion_table(confusions: DataFrame) -> DataFrame:
 
 MACHINES = Note(
     [
-        "No score counts the grades of an LLM.",
-        "Kappa is low if nearly all pairs have the same grade: see the shares of relevant pairs.",
+        "LLM grades are not used in any score.",
+        "Kappa is low if nearly all pairs have the same grade: see the relevant shares.",
         "Weighted kappa is quadratic; alpha is Krippendorff's, ordinal. Intervals:"
         " bootstrap over pairs, with equal weights.",
     ]

@@ -1,5 +1,5 @@
-"""Audits of labels in words and tables: what a second look graded differently, and whether the
-order of systems survives."""
+"""Audits of labels in words and tables: labels graded differently, and whether the ranking
+survives."""
 
 import math
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from compute.views.page import Ask, Choice, Column, Note, Section, Steps, Table,
 from compute.views.shared import theme as looks
 
 CHANGED = (
-    "The runs or labels that the audit was drawn from have changed since: make a new one to see"
-    " whether the order survives."
+    "The audited runs or labels have changed since. Create a new audit to see whether the"
+    " ranking survives."
 )
 
 
 def _share(*ends: float) -> str:
-    """A share, or both ends of its interval."""
+    """A share, or both bounds of its interval."""
     return "–" if any(map(math.isnan, ends)) else " to ".join(f"{end:.1%}" for end in ends)
 
 
@@ -45,7 +45,7 @@ LABELS = (
 RANKS = (
     Column("System", "title"),
     Column("Official", "score", looks.plain),
-    Column("95% of the draws", ("low", "high"), looks.between),
+    Column("95% of simulations", ("low", "high"), looks.between),
     Column("Rank", "rank"),
     Column("Best rank", "rank_low"),
     Column("Worst rank", "rank_high"),
@@ -54,16 +54,16 @@ FLIPS = (
     Column("Ahead", "a"),
     Column("Behind", "b"),
     Column("Difference", "difference", looks.plain),
-    Column("Chance of a flip", "flip", _share),
+    Column("Probability of a flip", "flip", _share),
 )
 NOTE = Note(
     [
-        "Assessors err, too: labels count as wrong once a disagreement is settled, below.",
+        "Assessors err, too: a label counts as wrong once its disagreement is settled.",
         "Official judgements and scores never change.",
     ]
 )
 _LIKELY = 0.05
-"""Chance of a flip from which a pair counts among those whose order may not survive."""
+"""Flip probability from which a pair may not survive."""
 
 
 class Outcome(NamedTuple):
@@ -71,19 +71,19 @@ class Outcome(NamedTuple):
 
     measure: str
     rates: DataFrame
-    """As `audited.Audit.rates`."""
+    """As in `audited.Audit.rates`."""
     systems: DataFrame
-    """As `label_order.survival`; empty if the runs or labels have changed, or nothing is judged."""
+    """As in `label_order.survival`; empty if runs or labels have changed, or nothing is judged."""
     pairs: DataFrame
     n_keys: int
     n_waiting: int
-    """Documents of the task before the end of the audit."""
+    """Documents of the task that are still to be judged."""
     verdict: str
 
 
 def outcome(ask: Ask, task: Task, measure: str) -> Outcome:
-    """The outcome by the judgements so far; the order by a measure. Raises WrongInput for one that
-    has no ranges."""
+    """The outcome of the judgements so far, with the ranking by a measure. Raises WrongInput for a
+    measure without ranges."""
     sample, rows = Sample.of(ask, task, measure), ask(select_added.rows, dataset=task.dataset)
     found = audited.audit(ask.store, task, sample.official, rows, ask.counting)
     rates, systems, pairs = found.rates(), DataFrame(), DataFrame()
@@ -125,7 +125,7 @@ def _found(ask: Ask, known: Mapping[str, Task]) -> Steps:
     yield Table("audit-ranks", f"{task.measure} under labels with errors", rows, RANKS, of=of)
     names = dict(zip(rows["system"], rows["title"], strict=True))
     pairs = found.pairs.assign(a=found.pairs["a"].map(names), b=found.pairs["b"].map(names))
-    title = f"Chance that the order by {task.measure} flips"
+    title = f"Probability that the order by {task.measure} flips"
     yield Table("audit-flips", title, pairs, FLIPS, of=of, height="auto")
 
 
@@ -135,15 +135,15 @@ def _progress(found: audited.Audit) -> str:
 
 
 def _order(pairs: DataFrame, measure: str) -> str:
-    """Whether the order survives."""
+    """Whether the ranking survives, in a sentence."""
     if pairs.empty:
         return ""
     likely = pairs[pairs["flip"] >= _LIKELY]
     if likely.empty:
-        return f"The order by {measure} survives: no pair has a chance of 5% or more to flip."
+        return f"The ranking by {measure} survives: no pair flips with a probability of 5% or more."
     first = likely.iloc[0]
     return (
-        f"By {measure}, {counted(len(likely), 'pair')} of {len(pairs):,} may flip under labels with"
-        f" such errors; most likely {first['a']} and {first['b']},"
+        f"By {measure}, {counted(len(likely), 'pair')} of {len(pairs):,} may flip if labels"
+        f" have such errors; most likely {first['a']} and {first['b']},"
         f" {looks.plain(first['difference'])} apart ({first['flip']:.0%})."
     )

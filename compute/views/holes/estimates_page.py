@@ -1,4 +1,4 @@
-"""The section of the Holes page on scores estimated from sampled judgements."""
+"""Estimated scores from sampled judgements, for the Holes page."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -82,7 +82,7 @@ class Sample(sample.Sample):
 
 
 def _picture(sample: Sample) -> Steps:
-    """The estimates' figure; returns the estimates and ranges for `_more`, None without any."""
+    """Draw the figure of the estimates; returns the estimates and ranges for `_more`, or None."""
     task, measure = sample.task, sample.measure
     try:
         found, bounds = sample.estimated(), sample.bounds()
@@ -115,7 +115,7 @@ def _of_two(sample: Sample, rows: DataFrame) -> str:
 
 
 def _more(sample: Sample, found: Estimated, bounds: DataFrame) -> Steps:
-    """The parts that judging does not change: margins of error, and a comparison with an LLM."""
+    """Results that no judgement changes: margins of error, and a comparison with an LLM."""
     if found.estimates.enough:
         yield Row(partial(_half_width, sample.task, found))
     graded = sample.ask(select.graded, dataset=sample.task.dataset, added=False)
@@ -156,7 +156,7 @@ def _three_ways(
 def _errors(
     sample: Sample, own: DataFrame, found: Estimated, titles: Mapping[str, str]
 ) -> Iterator[Step]:
-    """The documents on which the LLM is wrong."""
+    """The documents that the LLM graded wrongly."""
     frame, dataset = sample.frame, sample.task.dataset
     grades = frame.grades(sample.judged()), frame.grades(own)
     asked = sorted(set(frame.pairs["doc_id"]))

@@ -1,4 +1,4 @@
-"""Holes: scores with their possible ranges, and unjudged shares by rank."""
+"""Scores with their possible ranges, and unjudged shares by rank."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,16 +22,16 @@ from compute.views.shared.theme import Palette
 ROW = 30
 """Height of a system in pixels."""
 _RUNS = 4
-"""Most runs of the pool that are named."""
+"""Most runs of the pool to name."""
 _NAMED = 3
-"""Most pairs of systems named among those whose order flipped."""
+"""Most flipped pairs of systems to name."""
 
 Row = Mapping[Hashable, Any]
 RANGES = {"": "top k", "pool_": "pool", "collection_": "corpus"}
-"""Names of the ranges of a score, by the prefix of the columns of their bounds."""
+"""Names of the ranges of a score, by the prefix of their columns."""
 ENDS = ("low", "high")
 _LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
-"""Width and shade of a bar."""
+"""Width and shade of each bar."""
 _ESTIMATES = {
     "expected": ("imputed", "diamond-open", 9),
     "condensed": ("condensed list", "line-ns-open", 13),
@@ -39,7 +39,7 @@ _ESTIMATES = {
 
 
 def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by score, with the possible range by their own lists and the unjudged share."""
+    """Lines on systems: score, possible range by the own list, unjudged share."""
     column, name = ranges(rows)[0]
     told = [
         (
@@ -58,11 +58,11 @@ def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @drawing
 def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A system per row, in given order: its score as a dot, a bar for the range of its own list,
-    thinner lines for those of the pool and the corpus.
+    and thinner lines for the ranges of the pool and the corpus.
 
     `rows`: system, title, n_queries, n_holes, value, low, high, hole, hole_beir; the wider ranges
-    (pool_low and so on), expected and condensed are marked if the columns exist. At the right both
-    definitions of Hole@k.
+    (pool_low and so on), expected and condensed are marked if the columns exist. Both definitions
+    of Hole@k are at the right.
     """
     look = looks.palette(theme)
     marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
@@ -79,7 +79,7 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """From below the lowest bound to above the highest, so that every bar's end is visible."""
+    """Axis from below the lowest bound to above the highest, so that bar ends are visible."""
     shown = [name for name, _ in ranges(rows)]
     low = min(float(rows[f"{name}low"].min()) for name in shown)
     return axes.spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
@@ -91,7 +91,7 @@ def ranges(rows: DataFrame) -> list[tuple[str, str]]:
 
 
 def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
-    """The widest range first, so that the bar of the own list is drawn over the others."""
+    """Ranges, widest first, so that the bar of the own list is drawn on top."""
     hover = [_said(row, measure) for row in rows.to_dict("records")]
     for column, name in reversed(ranges(rows)):
         width, shade = _LINES[column]
@@ -151,7 +151,7 @@ def percent(share: float) -> str:
 
 
 def _rank_lists(rows: DataFrame, ranks: DataFrame, **_: object) -> Lists:
-    """The systems by unjudged share, highest first: over all ranks, then at each rank."""
+    """Lines on systems by unjudged share, highest first: over all ranks, then rank by rank."""
     titles = dict(zip(rows["system"], rows["title"], strict=True))
 
     def told(title: str, own: DataFrame) -> Ranked:
@@ -173,7 +173,7 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
     `rows`: system, title, in order; `ranks`: system, rank, n_filled, n_holes, n_relevant.
     """
     look = looks.palette(theme)
-    # Stop short of the muted ink itself, on which neither dark nor white numbers are legible.
+    # On the muted ink itself, neither dark nor white numbers would be legible.
     stops = [looks.colour(share, (look.background, look.muted)) for share in (0, 0.35, 0.65)]
     shares = (ranks["n_holes"] / ranks["n_filled"].where(ranks["n_filled"] > 0)).rename("share")
     wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
@@ -222,7 +222,7 @@ def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def interval_table(rows: DataFrame, measure: str) -> Table:
-    """The values behind the figures, a row per system."""
+    """The values of the figures, a row per system."""
     cut = measure.partition("@")[2]
     ends = [(f"{c}{end}", f"{n.capitalize()}: {end}") for c, n in RANGES.items() for end in ENDS]
     heads = [("value", measure), *ends, ("expected", "Imputed"), ("condensed", "Condensed list")]
@@ -230,7 +230,7 @@ def interval_table(rows: DataFrame, measure: str) -> Table:
         Column("System", "title"),
         *(Column(head, name, looks.plain) for name, head in heads),
         Column(f"Hole@{cut}", "hole", percent),
-        Column("Judged for no query", "hole_beir", percent),
+        Column("Not judged for any query", "hole_beir", percent),
         Column("Unjudged", "n_holes"),
     ]
     there = [one for one in columns if one.field in rows]
@@ -238,7 +238,7 @@ def interval_table(rows: DataFrame, measure: str) -> Table:
 
 
 def verdict(rows: DataFrame, measure: str) -> str:
-    """The unjudged share, and the score with the widest range."""
+    """Sentence on the unjudged share, and on the score with the widest range."""
     cut = measure.partition("@")[2]
     least, most = rows["hole"].min(), rows["hole"].max()
     if not rows["n_holes"].any():
@@ -256,7 +256,7 @@ def verdict(rows: DataFrame, measure: str) -> str:
 
 
 def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> Note:
-    """How to read the ranges, and facts about them.
+    """How to read the ranges, and facts about the judgements.
 
     `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of the
     judgements that count; `about`: the basis of the ranges, from `holes.select_unjudged.ranges`.
@@ -266,7 +266,7 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
     return Note(
         [
             f"Over {int(rows['n_queries'].max()):,} judged queries. Dot: unjudged = not relevant."
-            f" Bar: range if unjudged documents of the top {cut} had any grade, {grades}.",
+            f" Bar: range if unjudged documents in the top {cut} get any grade, {grades}.",
             f"{_pool_said(rows, about)} Thinnest line: {_corpus_said(about)}",
             _wider_said(measure),
         ]
@@ -274,11 +274,11 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
-    """The pool of stored runs; `about` has their names and number."""
+    """Sentence on the pool of stored runs; `about` has their names and number."""
     runs = counted(len(about["systems"]), "stored run")
     if "pool_low" in rows:
-        return f"Thinner line: all documents of the pool of {runs}."
-    return f"The pool of {runs} has too many documents to draw: python -m compute holes prints it."
+        return f"Thinner line: range if any document in the pool of {runs} could be relevant."
+    return f"The pool of {runs} is too large to compute here; use python -m compute holes."
 
 
 def _corpus_said(about: Row) -> str:
@@ -288,24 +288,24 @@ def _corpus_said(about: Row) -> str:
 
 
 def _wider_said(measure: str) -> str:
-    """The differences between the ranges, which depend on the measure's denominator."""
+    """Differences between the ranges, which depend on the measure's denominator."""
     gain, k = holes.formula(measure)
     if gain.enough(k) == 0:
-        return "The three ranges are the same: only the top ranks count."
-    return "Wider ranges only lower the lowest score: relevant documents elsewhere raise the ideal."
+        return "The three ranges are the same, since only the top ranks count."
+    return "Wider ranges only lower the lower bound: they raise the ideal score."
 
 
 def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Note:
     """Limits of these judgements, or how unjudged documents are imputed.
 
-    `waiting`: as recorded with the added ones, if these do not count now.
+    `waiting`: the record with added judgements, if these do not count now.
     """
     if "condensed" in rows:
         return Note([*(_expected(recorded) if "expected" in rows else ()), _LEFT_OUT])
     there = waiting or recorded
     enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
     if waiting and enough:
-        return Note([_SILENCE, "Both appear if official + added is chosen above."])
+        return Note([_SILENCE, "Both appear if you choose official + added judgements above."])
     return Note([_SILENCE, *_wanted(there)])
 
 
@@ -317,7 +317,7 @@ def _expected(recorded: Row) -> Iterator[str]:
     )
 
 
-_LEFT_OUT = "Condensed list: unjudged documents removed (usually optimistic, too)."
+_LEFT_OUT = "Condensed list: unjudged documents are removed (usually also optimistic)."
 _SILENCE = (
     "The official qrels contain only relevant documents, so Hole@k is close to 1 −"
     " precision, and imputed or condensed scores are meaningless."
@@ -327,12 +327,12 @@ _SILENCE = (
 def _wanted(recorded: Row) -> Iterator[str]:
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
     wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
-    yield f"Both appear after {wanted}, some of them “not relevant”."
+    yield f"Both appear after {wanted}, including some “not relevant”."
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table:
-    """Each system by official judgements, and with added ones: score, Hole@k, rank. Both frames:
-    system, title, value, hole. Sorted by the score after."""
+    """Score, Hole@k and rank of each system by official judgements, and with added ones. Both
+    frames: system, title, value, hole. Sorted by the score after."""
     cut = measure.partition("@")[2]
     both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value_after"], both["system"])]
@@ -354,7 +354,7 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table
 
 
 def order_note(before: DataFrame, after: DataFrame) -> str:
-    """Number of pairs whose order flipped, with a few names. Frames: system, title, value."""
+    """Number of pairs whose order flipped, with some names. Frames: system, title, value."""
     both = before.merge(after[["system", "value"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value"], both["system"])].reset_index(drop=True)
     old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
@@ -378,7 +378,7 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
 
 
 def published_effect(effect: DataFrame) -> Table:
-    """The paper's own table, best first after judging: by title, before, after, hole."""
+    """The paper's own table, best first after judging: title, before, after, hole."""
     rows = effect.assign(change=effect["after"] - effect["before"])
     rows = rows.sort_values("after", ascending=False, kind="stable")
     columns = [

@@ -1,4 +1,4 @@
-"""Sections of the Holes page on assessors: agreement, LLMs and judgement sets."""
+"""Agreement of assessors, LLM judgements and judgement sets, for the Holes page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def way(view: View) -> Iterator[Step]:
 
 
 def sections(view: View) -> Iterator[Section]:
-    """Agreement of assessors, and of LLMs with them; two judgement sets side by side."""
+    """Agreement of assessors and LLMs, and a comparison of two judgement sets."""
     found = view.ask(select_sets.listed, **_asked(view))
     kinds = found["set"].str.partition(":")[0].tolist()
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
@@ -77,7 +77,7 @@ def _asked(view: View) -> dict[str, Any]:
 
 
 def _people(ask: Ask, dataset: str) -> Steps:
-    """Agreement of assessors who judged the same pairs, and disagreements, also with official
+    """Agreement of assessors who judged the same pairs; disagreements, also with official
     judgements."""
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
     pairs = ask(select.disagreements, **asked)
@@ -103,7 +103,7 @@ def _people(ask: Ask, dataset: str) -> Steps:
 
 
 def _kappas(ask: Ask, dataset: str, asked: dict[str, Any]) -> Steps:
-    """Agreement of every two assessors, and of all."""
+    """Agreement of every two assessors, and of all assessors."""
     weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
     kappas = ask(select.kappas, weights=weights, **asked)
     title, of = f"Agreement of assessors on {dataset}", ("dataset", "weights")
@@ -113,10 +113,10 @@ def _kappas(ask: Ask, dataset: str, asked: dict[str, Any]) -> Steps:
 
 
 def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
-    """Agreement of LLMs whose grades are stored with assessors."""
+    """Agreement between assessors and LLMs whose grades are stored."""
     found = ask(select.machines, dataset=dataset, added=False)
     if found.empty:
-        yield Message("No pair was graded both by an LLM and by an assessor.")
+        yield Message("No pair was graded by both an LLM and an assessor.")
         return
     title, columns = f"Agreement of LLMs with assessors on {dataset}", agreement.MACHINE_COLUMNS
     yield Table("machines", title, found, columns, height="auto", of=("dataset",))
@@ -124,7 +124,7 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
     table = agreement.confusion_table(ask(select.confusions, dataset=dataset, added=False))
     title = f"Grades of LLMs and of assessors on {dataset}"
     yield Table("confusions", title, table, height="auto", of=("dataset",))
-    yield Note(["Pairs that both graded, by human grade (rows) and LLM grade (columns)."])
+    yield Note(["Pairs graded by both, by human grade (rows) and LLM grade (columns)."])
 
 
 def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
@@ -147,16 +147,16 @@ class _Two:
 
     view: View
     asked: dict[str, Any]
-    """Parameters of questions about sets."""
+    """Query parameters for both sets."""
     sets: list[str]
 
     @property
     def names(self) -> list[str]:
-        """Titles of both."""
+        """Titles of both sets."""
         return [judgement_sets.title(name) for name in self.sets]
 
     def compared(self) -> Comparison:
-        """The boards by both sets. Raises WrongInput if they share too little."""
+        """Leaderboards by both sets. Raises WrongInput if they share too little."""
         left, right = map(self._values, self.sets)
         return judgement_sets.compared(left, right, self.view.measure)
 
@@ -168,7 +168,7 @@ class _Two:
 
 
 def _sets(view: View, found: DataFrame) -> Steps:
-    """The judgement sets; leaderboards, pairs and grades by two of them."""
+    """Judgement sets, and leaderboards, pairs and grades by two sets."""
     asked = _asked(view)
     rows = found.assign(set=found["set"].map(judgement_sets.title))
     title, columns = f"Judgement sets of {view.dataset}", judgement_sets.COLUMNS
@@ -189,7 +189,7 @@ def _sets(view: View, found: DataFrame) -> Steps:
 
 
 def _picked(names: list[str]) -> Steps:
-    """Two of the sets: by default the official one and the last, or an LLM that graded."""
+    """Two of the sets: by default the official one, and the last or an LLM that graded."""
     titles = {name: judgement_sets.title(name) for name in names}
     look: dict[str, Any] = {"noun": "judgement set", "titles": titles, "width": 260, "known": names}
     one = yield Choice("set", "Judgement set", names, OFFICIAL, **look)
@@ -199,12 +199,12 @@ def _picked(names: list[str]) -> Steps:
 
 
 def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
-    """The leaderboards by both sets, and the pairs of systems with different results."""
+    """Leaderboards by both sets, and the pairs of systems with different results."""
     measure, names = two.view.measure, two.names
     rows = titled(two.view.ask, judgement_sets.ranked(found))
     said = judgement_sets.verdict(found, names)
-    title = f"Ranks by {measure}, by {names[0]} and by {names[1]}"
-    legend = "Blue: ranked higher at the right; orange: lower."
+    title = f"Ranks by {measure}: {names[0]} and {names[1]}"
+    legend = "Blue: ranked higher on the right; orange: ranked lower."
     drawn = partial(bump, rows, (names[0], names[1]))
     figure = Figure("set_ranks", title, drawn, legend, of=OF_SETS, finding=said)
     table = judgement_sets.board_table(rows, names, title)
@@ -218,7 +218,7 @@ def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
 
 
 def _grades(two: _Two, rows: DataFrame) -> Steps:
-    """The grades of pairs that both sets judged differently."""
+    """Grades of pairs that the two sets judged differently."""
     ask, dataset, names = two.view.ask, two.view.dataset, two.names
     yield Text("Assessor disagreement", bold=True)
     if rows.empty:

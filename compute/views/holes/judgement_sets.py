@@ -25,22 +25,22 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Leaderboards of the same systems on the same queries by two sets, left and right."""
+    """Leaderboards of the same systems on the same queries, by a left and a right set."""
 
     measure: str
     means: DataFrame
-    """As `means`."""
+    """Result of `means`."""
     pairs: DataFrame
-    """As `pairs`."""
+    """Result of `pairs`."""
 
     @property
     def n_queries(self) -> int:
-        """Number of queries that both sets evaluate, for every system."""
+        """Number of queries that both sets evaluate for every system."""
         return int(self.means["n_queries"].iloc[0])
 
     @property
     def agreement(self) -> Agreement | None:
-        """Agreement of both rankings, with the left one as the reference; None for two systems."""
+        """Agreement of the rankings, with the left one as the reference; None for two systems."""
         sign = measures.better(self.measure)
         boards = (
             dict(zip(self.means["system"], sign * self.means[side], strict=True))
@@ -49,8 +49,8 @@ class Comparison:
         return agreement(*boards)
 
     def counts(self) -> Mapping[str, int]:
-        """Numbers of pairs: order_flips; only_left and only_right, significant by one set only;
-        turned, significant by both sets in opposite directions."""
+        """Counts of pairs: order_flips; only_left and only_right (significant by only one set);
+        turned (significant by both sets, in opposite directions)."""
         rows = self.pairs
         left, right = rows["left_significant"], rows["right_significant"]
         return {
@@ -68,7 +68,7 @@ class Comparison:
 
 
 def compared(left: DataFrame, right: DataFrame, measure: str) -> Comparison:
-    """The systems of one dataset by two sets. Raises WrongInput as `means`.
+    """The systems of a dataset compared by two sets. Raises WrongInput like `means`.
 
     `left`, `right`: system, query_id, value, as from `reading.judgement_sets.values`.
     """
@@ -76,7 +76,7 @@ def compared(left: DataFrame, right: DataFrame, measure: str) -> Comparison:
 
 
 def means(left: DataFrame, right: DataFrame) -> DataFrame:
-    """system, left, right, n_queries: the mean by either set over the queries that both evaluate.
+    """system, left, right, n_queries: each set's mean over the queries that both evaluate.
 
     Raises WrongInput if fewer than two systems or queries are left.
     """
@@ -89,8 +89,8 @@ def means(left: DataFrame, right: DataFrame) -> DataFrame:
 def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
     """A row for every two systems: system, other, left, right (mean difference), left_p, right_p
     (randomisation, maxT over all pairs: `significance.pairs`), flips (the order flips),
-    left_significant, right_significant. Differences below SHOWN by one set do not count as a flip.
-    Raises WrongInput as `means`."""
+    left_significant, right_significant. A difference below SHOWN by either set does not count as a
+    flip. Raises WrongInput like `means`."""
     names, *both = _both(left, right)
     tested = [significance.pairs(values, resamples=0) for values in both]
     first, second = (tested[0][side].to_numpy() for side in ("a", "b"))
@@ -107,7 +107,7 @@ def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
 
 
 def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]:
-    """The systems that both sets score, and their values (systems x queries) by either set."""
+    """The systems that both sets score, and their values (systems x queries) by each set."""
     names = sorted(set(left["system"]) & set(right["system"]))
     tables = [
         rows.pivot(index="query_id", columns="system", values="value").reindex(columns=names)
@@ -117,8 +117,8 @@ def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]
     shared = one.index.intersection(other.index)
     if len(names) < 2 or len(shared) < 2:
         raise WrongInput(
-            f"both sets score {counted(len(names), 'system')} on {counted(len(shared), 'query')}:"
-            " a comparison needs two of each"
+            f"both sets score only {counted(len(names), 'system')} on"
+            f" {counted(len(shared), 'query')}: at least two of each are needed"
         )
     left_values, right_values = (table.loc[shared].to_numpy(np.float64).T for table in (one, other))
     return names, left_values, right_values
@@ -144,27 +144,27 @@ COLUMNS = (
 LISTED = Note(
     [
         "Each set by itself, and official + added.",
-        "Queries without a judgement of the set are not evaluated; documents that it did not judge"
-        " count as not relevant.",
+        "A set evaluates only queries that it has judged; its unjudged documents count as not"
+        " relevant.",
     ]
 )
 """Note below that table."""
-TURNED = Note(["Significant: randomisation test, 5% for all pairs together (maxT), by each set."])
+TURNED = Note(["Significant: randomisation test by each set, 5% for all pairs together (maxT)."])
 """Note below `turned_table`."""
 
 
 def verdict(found: Comparison, names: Sequence[str]) -> str:
-    """The differences between two judgement sets; `names`: their titles."""
+    """The differences between two judgement sets, in sentences; `names`: their titles."""
     of, told = found.agreement, found.counts()
     left, right = names
     pairs = counted(len(found.pairs), "pair")
-    said = f"The order of {told['order_flips']:,} of {pairs} of systems is reversed"
+    said = f"The order of {told['order_flips']:,} of {pairs} of systems flips"
     if of is not None:
         said += (
             f"; Kendall's τ = {looks.plain(of.tau, 2)}, τ-AP with {left} as the reference"
             f" {looks.plain(of.tau_ap, 2)}, with {right} {looks.plain(of.tau_ap_back, 2)}"
         )
-    turned = f"; by both, but reversed: {told['turned']:,}" * bool(told["turned"])
+    turned = f"; by both, in opposite directions: {told['turned']:,}" * bool(told["turned"])
     return (
         f"{said}. Significant only by {left}: {told['only_left']:,}; only by {right}:"
         f" {told['only_right']:,}{turned}."
@@ -172,7 +172,7 @@ def verdict(found: Comparison, names: Sequence[str]) -> str:
 
 
 def ranked(found: Comparison) -> DataFrame:
-    """Its means with left_rank and right_rank (1 is best), the best on the left first."""
+    """Means with left_rank and right_rank (1 is best), best on the left first."""
     sign, rows = measures.better(found.measure), found.means.copy()
     for side in ("left", "right"):
         rows[f"{side}_rank"] = ranks(sign * rows[side]).astype(int)
@@ -195,7 +195,7 @@ def board_note(found: Comparison) -> Note:
         [
             f"{found.measure} of {n} systems over {found.n_queries:,} queries that both sets"
             " evaluate.",
-            "τ: 1 same order, −1 reversed, 0 no association; τ-AP is top-weighted.",
+            "τ: 1 is the same order, −1 the reverse, 0 no association; τ-AP is top-weighted.",
         ]
     )
 
@@ -227,7 +227,7 @@ def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
 
 
 def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
-    """Number of pairs that both sets judged, and how many agree; `grades`: as from the reading."""
+    """Number of pairs judged by both sets, and how many agree; `grades` are from the reading."""
     both = grades.dropna()
     if both.empty:
         return f"Nothing to compare: no pair is judged by both {names[0]} and {names[1]}."
@@ -240,7 +240,7 @@ def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
 
 
 def differing(grades: DataFrame) -> DataFrame:
-    """The pairs that both sets judged and graded differently, the largest difference first."""
+    """Pairs that both sets judged but graded differently, largest difference first."""
     both = grades.dropna()
     apart = (both["left"] - both["right"]).abs()
     rows = both.assign(apart=apart)[apart > 0]
@@ -250,7 +250,7 @@ def differing(grades: DataFrame) -> DataFrame:
 
 
 def of_pair(found: DataFrame) -> str:
-    """Grades of one pair in every set; `found`: set, relevance."""
+    """A pair's grade in every set; `found`: set, relevance."""
     return " · ".join(
         f"{title(row['set'])}: {row['relevance']}" for row in found.to_dict("records")
     )

@@ -1,4 +1,4 @@
-"""Possible order flips by unjudged documents: every pair of systems in one matrix."""
+"""Order flips that unjudged documents could cause: a matrix of all pairs of systems."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -19,19 +19,19 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Entry, Palette
 
 MOST_WITH_NUMBERS = 16
-"""Most systems with numbers in the cells; beyond that only the hover text has them."""
+"""Most systems with numbers in the cells; in larger matrices only hover texts have numbers."""
 
 FEWEST_COLUMNS = 8
 SHORT = 18
-"""Most characters of a name across narrow columns."""
+"""Most characters of a name above narrow columns."""
 
 Row = Mapping[Hashable, Any]
 MOST_PAIRED = 20
-"""Most systems of a matrix; more make too many pairs to read."""
+"""Most systems in a matrix; more have too many pairs to read."""
 MOST_BOUNDED = 50_000
-"""Most queries times pairs for measures with slow ranges: about a second."""
+"""Most queries times pairs for measures whose ranges are slow: about a second."""
 _SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
-"""Verdicts on a lead that holds, by the widest range in which it does."""
+"""Verdicts on a lead that cannot flip, by the widest range in which it holds."""
 
 
 _SAID = {OPEN: "could flip", EQUAL: "tied"}
@@ -58,7 +58,7 @@ def _fills(look: Palette) -> dict[str, str]:
 
 
 def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> Lists:
-    """Every pair of systems, the closest first."""
+    """Lines on every pair of systems, the closest first."""
     titles = rows["title"].tolist()
     told = [
         (
@@ -74,11 +74,11 @@ def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> List
 @in_lists(_lists)
 @drawing
 def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Every pair of systems once, with the better one as the column: the darker the cell, the wider
+    """Each pair of systems once, with the better one as the column. The darker the cell, the wider
     the range in which its lead holds.
 
     `rows`: system, title, in the order of scores; `pairs`: first, second, difference, and low,
-    high, verdict of each range. The number is the lead of the column's system over the row's.
+    high, verdict of each range. Numbers are leads of the column's system over the row's.
     """
     look = looks.palette(theme)
     cells = list(_cells(rows, pairs, measure))
@@ -120,7 +120,7 @@ def _range_said(pair: Row, column: str, name: str, sign: int) -> str:
 
 
 def _kind(pair: Row) -> str:
-    """OPEN or EQUAL by the own lists; else the prefix of the widest range that decides."""
+    """OPEN or EQUAL by the own lists; else the prefix of the widest range with a verdict."""
     if pair["verdict"] in (OPEN, EQUAL):
         return pair["verdict"]
     holds = [column for column in RANGES if pair.get(f"{column}verdict") == pair["verdict"]]
@@ -144,7 +144,7 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
     down |= {key: down[key][1:] for key in ("tickvals", "ticktext")}
     return {
         "height": row * n + 24,
-        # The last column names begin where the cells end.
+        # The names of the last columns begin where the cells end.
         "margin": {"r": 60},
         "annotations": list(_across(titles, size)),
         # With few systems the cells would be too wide.
@@ -157,7 +157,7 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
 
 
 def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
-    """Column names of the systems, each starting above its first cell."""
+    """Column names of the systems, starting above their first cells."""
     for place, title in enumerate(titles[:-1]):
         yield {
             "x": place - 0.45,
@@ -169,14 +169,14 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
 
 
 def most_paired(measure: str, n_queries: int) -> int:
-    """Number of systems for which a matrix has room and time, at least 2."""
+    """Number of systems that fit in a matrix and can be computed in time, at least 2."""
     if holes.formula(measure)[0].exact_pairs:
         return MOST_PAIRED
     return min(max(math.isqrt(2 * MOST_BOUNDED // max(n_queries, 1)), 2), MOST_PAIRED)
 
 
 def none_holds(pairs: DataFrame) -> str:
-    """The sentence for a matrix that is entirely grey; empty if some order is certain."""
+    """Sentence for an entirely grey matrix; empty if any order is certain."""
     if not pairs["verdict"].eq(OPEN).all():
         return ""
     n = len(pairs)
@@ -185,7 +185,7 @@ def none_holds(pairs: DataFrame) -> str:
 
 
 def turned(pairs: DataFrame) -> str:
-    """The number of orders that could flip in each range."""
+    """Number of orders that could flip in each range."""
     found = {name: int((pairs[f"{of}verdict"] == OPEN).sum()) for of, name in ranges(pairs)}
     if len(set(found.values())) == 1:
         return f"{found['top k']:,} of {counted(len(pairs), 'pair')} could flip."
@@ -194,19 +194,19 @@ def turned(pairs: DataFrame) -> str:
 
 
 def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> Note:
-    """How to read the matrix, and the systems left out for lack of room."""
+    """How to read the matrix, and which systems are left out for lack of space."""
     systems = {*pairs["first"], *pairs["second"]} if len(pairs) else set()
     shown = "hover" if len(systems) > MOST_WITH_NUMBERS else "number"
     left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
     return Note(
         [
-            f"The column's system leads the row's ({shown}: by this much).",
+            f"The system in the column leads the one in the row ({shown}: by this much).",
             left_out * bool(n_left_out),
             "" if holes.formula(measure)[0].exact_pairs else _WIDE,
-            "A document that both retrieved has one grade for both, so overlapping score"
-            " ranges say little about the order.",
+            "A document that both systems retrieved has the same grade for both, so"
+            " overlapping score ranges say little about their order.",
         ]
     )
 
 
-_WIDE = "These ranges are upper bounds, so an order shown as open may be decided."
+_WIDE = "The true ranges may be narrower, so an order shown as open may be certain."

@@ -1,4 +1,4 @@
-"""The Holes page: the unjudged share, and could it flip the ranking?"""
+"""The Holes page: how many documents are unjudged, and could they flip the ranking?"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -45,9 +45,9 @@ from compute.views.shared import catalogue
 
 _FIRST = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
 MEASURES = (*_FIRST, *(f"{name}@10" for name in GAINS if f"{name}@10" not in _FIRST))
-"""Measures with known ranges."""
+"""Measures whose ranges can be computed."""
 PRINTED = "trec-covid"
-"""The dataset with published scores before and after added judgements."""
+"""The dataset that has published scores before and after added judgements."""
 _OF_ALL = (
     "Estimates from samples, agreement and judgement sets cover all queries: they are not shown for"
     " a query group."
@@ -55,7 +55,7 @@ _OF_ALL = (
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
@@ -80,7 +80,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _sections(view: View, *, sampled: bool) -> Iterator[Step]:
-    """The sections below the scores; the first with content is open."""
+    """The sections below the scores; the first section that has content is open."""
     several = len(view.systems) > 1
     if several:
         head, shut = "Could the ranking change?", sampled or view.has_added
@@ -118,13 +118,13 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def measures(ask: Ask) -> list[str]:
-    """The same by every relevance level of the stored scores."""
+    """The same measure by every relevance level of the stored scores."""
     levels = sorted({parse(name).rel or 1 for name in ask.measures()})
     return [*MEASURES, *(name for level in levels for name in at_level(MEASURES, level))]
 
 
 def _scores(view: View) -> Iterator[Step]:
-    """Every score with its ranges."""
+    """Each score with its possible ranges."""
     rows, measure = view.rows, view.measure
     (recorded,) = view.ask(select.recorded, dataset=view.dataset).to_dict("records")
     figure = partial(intervals.score_intervals, rows, measure)
@@ -144,7 +144,7 @@ def _bounds(view: View) -> Iterator[Step]:
 
 
 def _orders(view: View) -> Iterator[Step]:
-    """Pairs of systems whose order could flip, in each range."""
+    """Pairs of systems whose order could flip, by range."""
     rows, measure = view.rows, view.measure
     shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
     asked = view.asked | {"systems": shown["system"].tolist()}
@@ -173,7 +173,7 @@ def _ranks(view: View) -> Iterator[Step]:
 
 
 def _added(view: View) -> Iterator[Step]:
-    """The effect of added judgements on scores, unjudged shares and ranks, and a published one."""
+    """Effect of added judgements on scores, unjudged shares and ranks; a published example."""
     if view.dataset != PRINTED:
         yield from _before_and_after(view)
         return
@@ -189,7 +189,7 @@ def _before_and_after(view: View) -> Iterator[Step]:
 def _moved(view: View) -> Iterator[Step]:
     before, after = view.bounds(added=False), view.bounds(added=True)
     if before["value"].isna().all():
-        yield Note(["There are no official judgements, so no score before the added ones."])
+        yield Note(["Without official judgements there is no score before the added ones."])
         return
     yield intervals.before_and_after(before, after, view.measure)
     of_all = "" if view.whole else " (of all queries)"
@@ -201,10 +201,10 @@ def _moved(view: View) -> Iterator[Step]:
 def _nothing_added(view: View) -> str:
     if there := view.n_stored:
         return (
-            f"Not counted: {counted(there, 'added judgement')}. Choose them at the top of the page,"
-            " under How to combine judgements."
+            f"Not counted: {counted(there, 'added judgement')}. To count them, use How to"
+            " combine judgements at the top of the page."
         )
-    return "No judgements added yet."
+    return "No judgements have been added yet."
 
 
 def _published(ask: Ask) -> Iterator[Step]:
@@ -215,10 +215,10 @@ def _published(ask: Ask) -> Iterator[Step]:
 
 
 def _left_out(view: View) -> Iterator[Step]:
-    """The change of each score without the system's own part of the pool."""
+    """Each score's change without the system's own contribution to the pool."""
     rows, measure = titled(view.ask, view.ask(select.left_out, **view.asked)), view.measure
     figure = partial(pools.left_out, rows, measure)
-    found, title = pools.verdict(rows), f"{measure} of systems left out of the pool"
+    found, title = pools.verdict(rows), f"{measure} of each system when left out of the pool"
     yield Figure("left_out", title, figure, of=OF, finding=found)
     yield pools.left_out_note(rows, measure)
     yield Text("Pool contributions", bold=True)
@@ -226,7 +226,7 @@ def _left_out(view: View) -> Iterator[Step]:
 
 
 def _gains(view: View) -> Iterator[Step]:
-    """The change of each score by added judgements."""
+    """Each score's change from added judgements."""
     rows = titled(view.ask, view.ask(select.gains, added=True, **view.asked))
     yield pools.gains_table(rows, view.measure)
     yield pools.GAINS

@@ -1,4 +1,4 @@
-"""The pool: systems left out of it, and gains from added judgements."""
+"""The pool: scores of systems left out of it, and gains from added judgements."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ Row = Mapping[Hashable, Any]
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by score, each with its score if it were left out of the pool."""
+    """Lines on systems: each score, and the score if the system were left out of the pool."""
     told = [
         (
             row["title"],
@@ -39,8 +39,8 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A system per row, in given order: its score, and a ring for its score when left out.
 
-    `rows`: system, title and the columns of `pools.leave_one_out`. At the right the change, the
-    ranks before and after, and the unique relevant documents.
+    `rows`: system, title and the columns of `pools.leave_one_out`. At the right: the change, the
+    ranks before and after, and unique relevant documents.
     """
     look = looks.palette(theme)
     hover = [_said(row, measure) for row in rows.to_dict("records")]
@@ -63,7 +63,7 @@ def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """From 0 to the next tenth, so that a change is seen relative to the score."""
+    """Axis from 0 to the next tenth, so that a change is seen relative to the score."""
     last = max(int(10 * float(rows["value"].max()) + 0.999), 1)
     ticks = [place / 10 for place in range(last + 1)]
     shown = [looks.plain(tick, 1) if tick else "0" for tick in ticks]
@@ -82,7 +82,7 @@ def _marks(
 ) -> dict[str, Any]:
     shade = look.primary if filled else look.background
     line = {"width": 1 if filled else 2, "color": look.background if filled else look.primary}
-    # The ring is the larger one: it stays visible around a score that does not change.
+    # The ring is larger, so it stays visible around an unchanged score.
     marker = {"size": 9 if filled else 14, "color": shade, "line": line}
     return traces.marks(values, None, marker, hover, name=name)
 
@@ -122,37 +122,37 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
 GAINS = Note(
     [
         "Added judgements of documents that a system retrieved; unique: by no other system.",
-        "A system can lose if other systems' documents turn out to be relevant.",
+        "A system's score can fall if other systems' documents turn out to be relevant.",
     ]
 )
 """How to read `gains_table`."""
 
 
 def verdict(rows: DataFrame) -> str:
-    """Number of systems that would change rank."""
+    """Sentence on how many systems would change rank."""
     lost = above((rows["value"] - rows["value_without"]).abs(), SHOWN)
     moved = int(((rows["place"] != rows["place_without"]) & lost).sum())
     if not moved:
-        return "No system would change its rank if it were left out of the pool."
+        return "No system would change rank if it were left out of the pool."
     return f"{moved} of {len(rows)} systems would change rank if each were left out of the pool."
 
 
 def left_out_note(rows: DataFrame, measure: str) -> Note:
-    """The pool, and how to read the figure."""
+    """Sentences on the pool, and how to read the figure."""
     cut = measure.partition("@")[2]
     return Note(
         [
-            f"The pool here is the top {cut} of just the {len(rows)} systems shown; with few runs"
-            " this overstates the loss.",
+            f"The pool here is only the top {cut} of the {len(rows)} systems shown; with few"
+            " runs this overstates the loss.",
             "Ring: without judgements of documents that only this system retrieved.",
             "Unique relevant: relevant documents retrieved only by this system, and their share.",
-            "The official judgements need not come from such a pool.",
+            "The official judgements may come from a different pool.",
         ]
     )
 
 
 def left_out_table(rows: DataFrame, measure: str) -> Table:
-    """The values behind the figure."""
+    """The values of the figure."""
     rows = rows.assign(change=rows["value_without"] - rows["value"])
     columns = [
         Column("System", "title"),
@@ -175,7 +175,7 @@ def gains_table(rows: DataFrame, measure: str) -> Table:
     rows = rows.assign(gain=rows["value_added"] - rows["value"])
     columns = [
         Column("System", "title"),
-        Column("Added in its lists", "n_added"),
+        Column("Added in its list", "n_added"),
         Column("Relevant", "n_added_relevant"),
         Column("Unique relevant", "n_added_alone"),
         Column(f"{measure} before", "value", looks.plain),

@@ -34,15 +34,15 @@ _RANKS = ("rank_low", "rank_high")
 
 def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     """system, value (today's score), low, high (possible range), estimate, error, estimate_low,
-    estimate_high (95% CI of each by itself, for these queries), like_low, like_high (95% CI, for
-    queries like these), rank_low, rank_high (from 1, given the significant pairs, 95%
-    simultaneously); while the sample is too small, only estimate and error. Then n_judged, enough.
+    estimate_high (95% CI for these queries, uncorrected), like_low, like_high (95% CI for queries
+    like these), rank_low, rank_high (from 1, given the significant pairs, 95% simultaneously);
+    while the sample is too small, only estimate and error. Then n_judged, enough.
 
-    `bounds`: as `select.bounds`, of the same systems. Estimates and intervals are cut at the pool's
-    range (not the list's, since an ideal order counts other lists, too).
+    `bounds`: as `select.bounds`, of the same systems. Estimates and intervals are truncated to the
+    pool's range; the list's is too narrow, since the ideal order also counts other lists.
     """
     rows = bounds.merge(_told(found.estimates), on="system")
-    # Without official judgements the only known range is the measure's own.
+    # Without official judgements only the measure's own range is known.
     least, most = (
         rows["pool_low"].astype(float).fillna(0),
         rows["pool_high"].astype(float).fillna(1),
@@ -74,7 +74,7 @@ def _told(estimates: Estimates) -> DataFrame:
 
 
 def pairs(found: Estimated) -> DataFrame:
-    """a, b, difference, error, low, high (95% for all pairs together), separable, n_judged, enough.
+    """a, b, difference, error, low, high (simultaneous 95% CI), separable, n_judged, enough.
 
     Differences have no interval while the sample is too small.
     """
@@ -107,7 +107,7 @@ def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
 
 
 def stopped(found: Estimated) -> dict[str, str | int]:
-    """Gaps of the estimates: judged pairs behind a waiting one, assessors, missing systems."""
+    """Gaps of the estimates: judged pairs after a waiting one, assessors, missing systems."""
     return {
         "n_behind": found.n_behind,
         "n_waiting": found.n_waiting,
@@ -117,7 +117,7 @@ def stopped(found: Estimated) -> dict[str, str | int]:
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by estimate, or current score, with the interval and the possible range."""
+    """Lines on systems by estimate, or else current score, with the interval and possible range."""
     told = [
         (
             row["title"],
@@ -141,8 +141,8 @@ def _said_shortly(row: Mapping[Hashable, Any]) -> str:
 @in_lists(_lists)
 @drawing
 def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: a pale bar for its possible range, on it the estimate as a
-    dot with its 95% interval, and an open mark at the current score. `rows`: as from `systems`,
+    """A system per row, in given order: a pale bar for its possible range, a dot with a 95%
+    interval for the estimate, and an open mark for the current score. `rows`: as from `systems`,
     with title; without estimates only the bar and the current score."""
     look = looks.palette(theme)
     layout = {
@@ -156,7 +156,7 @@ def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """Wide enough to show every bar and the ends of intervals."""
+    """Axis wide enough for every bar and interval."""
     low = rows[["low", "value", "estimate_low"]].min().min()
     high = rows[["high", "estimate_high"]].max().max()
     return axes.spanning(float(low), float(high))
@@ -200,7 +200,7 @@ def verdict(
     certain: str = "",
     of_two: str = "",
 ) -> str:
-    """Decision that the judgements allow, and gaps; `rows` of `systems` (titled), `told` of
+    """The decision that the judgements allow, and gaps; `rows` of `systems` (titled), `told` of
     `pairs`, `certain` the sentence of that name; `of_two`: the verdict if the task compares two."""
     said = [of_two or _enough(rows, told, found, task), certain]
     if found.n_behind:
@@ -210,12 +210,12 @@ def verdict(
             f" {counted(found.n_behind, 'judged document')} after it cannot count yet."
         )
     if not found.n_waiting and not found.estimates.is_census:
-        said.append("All sampled documents are judged or skipped: draw more on the task's page.")
+        said.append("All sampled documents are judged or skipped. Draw more on the task's page.")
     if found.estimates.of_differences_only:
-        said.append("Scores are not estimated: documents that all systems rank are not sampled.")
+        said.append("Scores cannot be estimated: documents that all systems rank are not sampled.")
     if found.n_left_out:
         drawn = counted(found.n_left_out, "older draw")
-        said.append(f"The runs behind {drawn} have changed; their judgements count as known.")
+        said.append(f"The runs behind {drawn} changed; the judgements count, but not as a sample.")
     if found.missing:
         said.append(f"No ranked lists for these queries: {', '.join(found.missing)}.")
     return " ".join(filter(None, said))
@@ -238,8 +238,8 @@ def certain(rows: DataFrame) -> str:
 def _not_enough(has: Estimates) -> str:
     if has.range_only:
         return (
-            "No interval for this measure: it depends on documents outside the sample, or its"
-            " intervals undercover in simulations. P and DCG of the same sample have intervals."
+            "This measure has no interval: it depends on documents outside the sample, or its"
+            " intervals undercover in simulations. P and DCG have intervals."
         )
     return (
         f"Not enough judgements yet: {has.n_relevant:,} relevant and {has.n_not_relevant:,}"
@@ -258,7 +258,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
         widest = rows["title"].iloc[int(half.argmax())]
         apart = f"The widest margin of error is ±{looks.plain(float(half.max()))} ({widest})"
     else:
-        # Such a sample skips what two systems share, so it says little about each by itself.
+        # The sample skips documents that both systems rank, so it says little about scores.
         half = ((told["high"] - told["low"]) / 2).to_numpy()
         titles = dict(zip(rows["system"], rows["title"], strict=True))
         two = " and ".join(
@@ -275,7 +275,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
 
 
 def numbers(rows: DataFrame, measure: str) -> Table:
-    """The values behind the figure, a row per system; `rows`: as from `systems`, with title."""
+    """The values of the figure, a row per system; `rows` are from `systems`, with title."""
     heads = [(f"Current {measure}", "value"), ("Estimate", "estimate"), ("SE", "error")]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
         heads += [(f"{head}: {end}", f"{name}_{end}") for end in ENDS]
@@ -296,7 +296,7 @@ NUMBERS = Note(
         "Ranks: possible ranks given the significant pairs (95% simultaneous).",
     ]
 )
-"""How to read these."""
+"""How to read these columns."""
 
 
 def wanted(found: Estimated, task: Task, half_width: float) -> Note:
@@ -304,16 +304,16 @@ def wanted(found: Estimated, task: Task, half_width: float) -> Note:
     more = found.more(task, half_width)
     of = "of a score" if task.goal == SCORES else "of a difference"
     if not found.estimates.enough:
-        return Note(["The number of judgements cannot be predicted before there is an interval."])
+        return Note(["The number of judgements can be predicted once there is an interval."])
     width = looks.plain(half_width)
     if more is None:
         return Note([f"Not reachable: skipped documents keep the margin of error above {width}."])
     if not more:
-        return Note([f"No margin of error {of} is above {width}."])
+        return Note([f"Every margin of error {of} is already at most {width}."])
     return Note(
         [
-            f"A margin of error {of} of at most {width}: about {counted(more, 'judgement')} more"
-            " (in simulations 6 to 22% too many).",
+            f"For a margin of error {of} of at most {width}: about {counted(more, 'judgement')}"
+            " more (6 to 22% too many in simulations).",
         ]
     )
 
@@ -324,11 +324,11 @@ def note(task: Task, found: Estimated, measure: str) -> Note:
     drawn = [
         f"seed {one.seed}, predictor {one.predictor}, frame {one.frame}" for one in found.batches
     ]
-    pool = f"The ideal list is of documents in a top {task.depth} or judged."
+    pool = f"The ideal list contains documents that are judged or in a top {task.depth}."
     facts = [
         f"{found.n_judged:,} of {found.n:,} sampled documents judged, drawn from"
         f" {int((found.growth.size > 0).sum()):,} of the {found.n_pairs:,} in the lists.",
-        "The 95% CI covers sampling, for these queries; stop at a number chosen beforehand.",
+        "The 95% CI covers sampling error on these queries; choose beforehand when to stop.",
         pool * kind(measure).is_ratio,
         f"Sampled for {goal}, task {task.title} ({task.id}): {'; '.join(drawn)}.",
     ]

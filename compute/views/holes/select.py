@@ -1,7 +1,5 @@
-"""SELECTs of the Holes page: unjudged shares, intervals, pairs, pool; agreement.
-
-Judgements are those of the cursor: official, or official and added.
-"""
+"""SELECTs of the Holes page: unjudged shares, ranges, pairs, pool and agreement. They use the
+cursor's judgements: official, or official and added."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,7 +23,7 @@ Cursor = DuckDBPyConnection
 @question(datasets=("dataset",), whole=True)
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     """Judgements of a dataset, one row: n_judgements and highest (relevance) of all,
-    n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
+    n_not_relevant of the official ones, n_added and n_added_not_relevant of added ones."""
     official = judged(cursor, dataset, OFFICIAL)["relevance"].to_numpy()
     added = judged(cursor, dataset, ADDED)["relevance"].to_numpy()
     counts = {
@@ -82,7 +80,7 @@ def bounds(
 def _guesses(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, lists: holes.Lists
 ) -> dict[str, Series]:
-    """The guesses of `bounds` that are meaningful, by system."""
+    """Meaningful guesses of `bounds`, by system."""
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if not holes.tells_more(*(counts[name] for name in _TELLING)):
         return {}
@@ -106,8 +104,8 @@ def ranges(
     rule: str,
     sources: Sequence[str],
 ) -> DataFrame:
-    """`bounds` by official and added judgements, without guesses: right after a judgement this is
-    faster than a cursor of both, since nothing is rescored."""
+    """`bounds` by official and added judgements, without guesses: after a judgement this is faster
+    than a cursor of both, which would rescore."""
     judged = judgement_sets.with_added(cursor, dataset, Choice(rule, tuple(sources)))
     with judgement_sets.counting(cursor, dataset, judged):
         return bounds(cursor, dataset, systems, measure, guesses=False)
@@ -129,7 +127,7 @@ def pairs(
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
 def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
-    """Queries by system and rank: n_filled, n_holes, n_relevant, from `holes.by_rank`."""
+    """n_filled, n_holes, n_relevant: queries by system and rank, from `holes.by_rank`."""
     return holes.by_rank(held(cursor, dataset, systems, k))
 
 
@@ -144,7 +142,7 @@ def _cut(measure: str) -> int:
 def left_out(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """Each system scored without the judgements that only it brought: `pools.leave_one_out`."""
+    """Each system's score without judgements that only it contributed: `pools.leave_one_out`."""
     return pools.leave_one_out(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
@@ -171,7 +169,7 @@ def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
 
 @select(datasets=("dataset",))
 def lengths(dataset: str, doc_ids: Sequence[str]) -> str:
-    """doc_id, n_words of the given documents that have counted words."""
+    """doc_id, n_words of those documents whose words were counted."""
     return """
         select doc_id, any_value(n_words) as n_words from lengths
         where dataset = (select collection from datasets where name = $dataset)
@@ -217,7 +215,7 @@ def confusions(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
 def _beside_people(
     cursor: DuckDBPyConnection, dataset: str
 ) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
-    """Each LLM with each reference: the human grades, then the LLM's."""
+    """Each LLM with each reference: human grades, then the LLM's."""
     every = graded(cursor, dataset)
     if every.empty:
         return
@@ -230,7 +228,7 @@ def _beside_people(
 
 @question(datasets=("dataset",), confined=False)
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """The pairs with different grades, including those that differ from official ones, unsettled
-    ones first, from `agreement.disagreements`."""
+    """Pairs graded differently, also from official judgements, unsettled first:
+    `agreement.disagreements`."""
     rows = select_added.rows(cursor, dataset)
     return agreement.disagreements(agreement.beside_official(rows, official(cursor, dataset)))

@@ -1,6 +1,6 @@
 """SELECTs of the Holes page on judgement sets. Its cursor counts official judgements.
 
-`rule` and `sources` choose the added judgements that count, and combine those of one pair.
+`rule` and `sources` choose added judgements and combine several judgements of a pair.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def values(
 def stored_values(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, name: str
 ) -> DataFrame:
-    """The same by a set that added judgements do not change: the official one, or an LLM's."""
+    """The same by a set that added judgements do not change: the official set, or an LLM's."""
     rows = judgement_sets.values(cursor, dataset, name, measure)
     return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
@@ -59,7 +59,7 @@ def grades(
 def of_pair(
     cursor: Cursor, dataset: str, query_id: str, doc_id: str, rule: str, sources: Sequence[str]
 ) -> DataFrame:
-    """set, relevance: the grade in each set that judged a pair."""
+    """set, relevance: a pair's grade in each set that judged it."""
     found = []
     for name, rows in judgement_sets.every(cursor, dataset, Choice(rule, tuple(sources))):
         own = rows[(rows["query_id"] == query_id) & (rows["doc_id"] == doc_id)]

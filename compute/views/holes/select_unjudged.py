@@ -1,5 +1,5 @@
-"""Number of unjudged documents of each query: in the pool, and in the corpus. The pool consists of
-the lists of all stored runs on the dataset, each to its stored depth."""
+"""Number of unjudged documents of each query, in the pool and in the corpus. The pool is the lists
+of all stored runs on the dataset, at stored depth."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -16,9 +16,9 @@ from compute.reading.questions import select
 from compute.views.shared.held_lists import added, counted, digest, ids
 
 UNKNOWN = 2**40
-"""Size of a corpus of unknown size: larger than any."""
+"""Stand-in for an unknown corpus size, larger than any corpus."""
 _AT_ONCE = 5_000_000
-"""Most hits whose documents are deduplicated together, to limit memory."""
+"""Most hits whose documents are deduplicated at once, to limit memory."""
 _MOST_KEPT = 50
 
 _RANGES = """
@@ -71,7 +71,7 @@ _KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 @select(datasets=("dataset",))
 def ranges(dataset: str) -> str:
     """Basis of the wider ranges of a score, one row: systems (names of the stored runs),
-    least_depth and most_depth (to which they are kept), n_hits, n_documents of the corpus (absent
+    least_depth and most_depth (stored), n_hits, n_documents of the corpus (absent
     if unknown), n_strange (judgements of documents outside the corpus)."""
     return _RANGES
 
@@ -85,12 +85,12 @@ def outside(
 ) -> holes.Outside:
     """For each range the number of unjudged documents of each query of `lists`, as
     `holes.intervals` takes it. A number too large to matter may replace a larger one. `most_hits`:
-    leave out the pool if more hits than these would need deduplication."""
+    leave out the pool if more hits would need deduplication."""
     gain, k = holes.formula(measure)
     room = gain.enough(k)
     if room == 0:
         return dict.fromkeys((holes.POOL, holes.COLLECTION), np.zeros(len(lists.queries), np.int64))
-    # Two lists have at most 2k unjudged documents; an ideal order has room for that many others.
+    # Two lists have at most 2k unjudged documents, and an ideal order has room for as many others.
     wanted = None if room is None else room + 2 * k
     (about,) = ranges(cursor, dataset).to_dict("records")
     pool = _pool(cursor, dataset, lists, wanted, about, most_hits)
@@ -118,7 +118,7 @@ def _pool(
         files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]
         found, left = np.zeros(len(lists.queries), np.int64), np.arange(len(lists.queries))
         if wanted is not None and files:
-            # Most lists have enough unjudged documents by themselves, and need no deduplication.
+            # Most lists have enough unjudged documents and need no deduplication.
             longest = cursor.execute(_LENGTHS, {"files": files[:1]}).df()
             found = (_in_order(longest, lists.queries) - lists.n_judged).clip(0)
             left = np.flatnonzero(found < wanted)
@@ -135,7 +135,7 @@ def _pool(
 def _told_apart(
     cursor: DuckDBPyConnection, dataset: str, files: list[str], asked: list[str], n_hits: int
 ) -> Numbers:
-    """The unjudged documents in the files, of queries in order, each once."""
+    """Distinct unjudged documents in the files, of queries in order."""
     found = [np.zeros(0, np.int64)]
     size = max(len(asked) // (n_hits // _AT_ONCE + 1), 1)
     with counted(cursor, dataset):
@@ -147,7 +147,7 @@ def _told_apart(
 
 
 def _strange(cursor: DuckDBPyConnection, dataset: str, queries: Sequence[str]) -> Numbers:
-    """The added judgements of each query on documents outside the corpus."""
+    """Each query's added judgements of documents outside the corpus."""
     named = {"dataset": dataset}
     corpus = cursor.execute(_CORPUS, named).fetchall()
     if not corpus or not added(cursor, dataset):
@@ -157,6 +157,6 @@ def _strange(cursor: DuckDBPyConnection, dataset: str, queries: Sequence[str]) -
 
 
 def _in_order(counts: DataFrame, queries: Sequence[str]) -> Numbers:
-    """The counts (query_id, n) of the queries; 0 for one without."""
+    """The counts (query_id, n) of the queries; 0 where absent."""
     n = counts.set_index("query_id")["n"].reindex(list(queries), fill_value=0)
     return n.to_numpy(np.int64)

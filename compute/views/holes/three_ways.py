@@ -1,4 +1,4 @@
-"""Scores of a sampled task three ways: by the human sample, by an LLM, and by both."""
+"""Scores of a sampled task in three ways: by the human sample, by an LLM, and by both."""
 
 from collections.abc import Mapping
 
@@ -18,15 +18,15 @@ from compute.views.shared import theme as looks
 
 WAYS = ("people", "corrected")
 _TOP = 3
-"""Ranks that form a group of their own."""
+"""Top ranks that form their own group."""
 _NAMED = 3
-"""Most pairs named in a sentence."""
+"""Most pairs to name in a sentence."""
 
 
 def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame:
-    """system, machine (only its grades, taken as the truth), then for people and for corrected (the
-    sample corrects a prediction that uses the LLM's grades): the estimate and its 95% interval,
-    people, people_low, people_high and so on; absent while the sample is too small.
+    """system, machine (only its grades, taken as the truth), then the estimates people and
+    corrected (a prediction from the LLM's grades, corrected by the sample), each with its 95%
+    interval (people_low, people_high and so on), absent while the sample is too small.
 
     `people` and `both`: as from `sampled.systems`.
     """
@@ -40,10 +40,9 @@ def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame
 
 def by_machine_alone(machine: Estimates, both: Estimates) -> DataFrame:
     """a, b (systems, the better one by the LLM first): pairs that are significant only by the LLM's
-    grades. Both tests are maxT over all pairs and per-query values; the test of the corrected
-    values includes the sampling noise, and documents that everyone skipped must not be able to flip
-    the pair. While the sample is too small it corrects nothing, so all pairs significant by the LLM
-    are listed."""
+    grades. Both tests are maxT over all pairs of per-query values. The test of corrected values
+    includes sampling noise, and skipped documents must not be able to flip the pair. Too small a
+    sample corrects nothing, so all pairs significant by the LLM are listed."""
     found, sure = _significant(machine), _significant(both) if both.enough else set()
     alone = sorted(found - sure)
     return DataFrame([(both.systems[a], both.systems[b]) for a, b in alone], columns=["a", "b"])
@@ -55,7 +54,7 @@ def _significant(of: Estimates) -> set[tuple[int, int]]:
         return set()
     tested = significance.pairs(of.by_query)
     a, b = tested["a"], tested["b"]
-    # The skipped documents could move the difference this far.
+    # Skipped documents could change the difference by this much.
     least, most = tested["difference"] + of.low[a, b], tested["difference"] + of.high[a, b]
     tested = tested[(tested["p_adjusted"] <= LEVEL) & ((least > 0) | (most < 0))]
     turned = tested["difference"] < 0
@@ -90,7 +89,7 @@ def errors(
 
 
 def _by_length(words: Values) -> dict[str, Flags]:
-    """Thirds of the pairs whose documents have a known length."""
+    """Thirds of the pairs by document length, where known."""
     if np.isnan(words).all():
         return {}
     low, high = np.nanquantile(words, [1 / 3, 2 / 3])
@@ -113,7 +112,7 @@ ERRORS = (
     Column("Relevant: LLM", "said_relevant", "{:.0%}".format),
     Column("Too high", "too_high", "{:.0%}".format),
     Column("Too low", "too_low", "{:.0%}".format),
-    Column("Grade off by (95% CI)", ("off", "off_low", "off_high"), _off),
+    Column("Grade error (95% CI)", ("off", "off_low", "off_high"), _off),
 )
 """Columns of the table of `errors`."""
 
@@ -128,8 +127,8 @@ def error_note(kappas: Mapping[str, float]) -> Note:
     return Note(
         [
             f"{', '.join(told)} (95% CI, bootstrap).",
-            "Weighted by inverse inclusion probability: numbers are of the whole population.",
-            "Grade off by: LLM − human, mean with Hájek's 95% CI.",
+            "Weighted by inverse inclusion probability: numbers describe the whole population.",
+            "Grade error: mean of LLM − human, with Hájek's 95% CI.",
             f"Groups of fewer than {machine_errors.FEWEST} pairs are left out.",
         ]
     )
@@ -152,21 +151,21 @@ def said(
     if alone.empty and corrected:
         return f"No pair is significant only by {machine} without correction."
     if alone.empty:
-        return f"No pair would be significant by {machine} by itself."
+        return f"No pair would be significant by {machine} without correction."
     pairs = (alone["a"].map(titles) + " over " + alone["b"].map(titles)).tolist()
     named = several(pairs, _NAMED)
-    told = f"{counted(len(pairs), 'pair')} would be significant by {machine} by itself"
+    told = f"{counted(len(pairs), 'pair')} would be significant by {machine} without correction"
     if not corrected:
-        return f"{told}: {named}. The sample is too small yet to correct for that."
-    return f"{told}, but not once corrected: {named}."
+        return f"{told}: {named}. The sample is still too small for a correction."
+    return f"{told}, but not with it: {named}."
 
 
 NOTE = Note(
     [
-        "Human only: the estimate above. LLM only: its grades taken as truth, without an interval.",
+        "Human only: the estimate above. LLM only: the LLM's grades, taken as truth; no interval.",
         "Corrected: grades predicted from ranks and the LLM, corrected by the human sample.",
         "Significant: randomisation test over queries, at the 5% level for all pairs together.",
-        "No other number counts the LLM's grades.",
+        "No other number uses the LLM's grades.",
     ]
 )
 """Note below that table."""

@@ -1,4 +1,4 @@
-"""The view of the Holes page: the values of its controls, and data that several sections share."""
+"""View of the Holes page: the values of its controls, and data that several sections share."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from compute.views.page import Ask
 from compute.views.shared import catalogue
 
 MOST_HITS = 1_000_000
-"""Most hits deduplicated while a page waits: about a second."""
+"""Most hits deduplicated while a page waits, which takes about a second."""
 OF = ("dataset", "systems", "measure")
 OF_SETS = ("dataset", "systems", "set", "beside", "measure")
 OF_SAMPLE = ("dataset", "sample", "estimated")
-"""Controls that apply to its figures and tables, to two judgement sets, and to estimates."""
+"""Controls that apply to figures and tables, to two judgement sets, and to estimates."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class View:
 
     @property
     def whole(self) -> bool:
-        """True without a query group."""
+        """True if no query group is chosen."""
         return self.ask.kind is None
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Parameters of questions about the shown systems."""
+        """Query parameters for the shown systems."""
         return {"dataset": self.dataset, "systems": self.systems, "measure": self.measure}
 
     @cached_property
     def rows(self) -> DataFrame:
-        """Scores with their ranges, the best first."""
+        """Scores with their possible ranges, best first."""
         return self.bounds()
 
     def bounds(self, *, added: bool | None = None) -> DataFrame:
@@ -53,21 +53,21 @@ class View:
     def recorded(self) -> dict[Hashable, Any]:
         """Numbers of judgements with the added ones, as `select.recorded`.
 
-        Without added judgements the official ones are read: counting added ones takes a second
-        after a publication.
+        If there are none, only official judgements are read: after a publication, counting added
+        ones takes a second.
         """
         has_any = self.n_stored > 0
         return self.ask(select.recorded, dataset=self.dataset, added=has_any).to_dict("records")[0]
 
     @property
     def n_stored(self) -> int:
-        """Number of added judgements, whether they count or not."""
+        """Number of added judgements, whether or not they count."""
         (number,) = self.ask(select_added.number, dataset=self.dataset, added=False)["n_rows"]
         return int(number)
 
     @property
     def has_added(self) -> bool:
-        """True if added judgements count; then their effect comes first."""
+        """True if added judgements count; their effect is then shown first."""
         return bool(self.recorded["n_added"])
 
 

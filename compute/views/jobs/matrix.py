@@ -1,4 +1,4 @@
-"""Jobs: the matrix of systems and datasets that they fill, and progress in words."""
+"""The matrix of systems and datasets that jobs fill, and the progress of jobs in words."""
 
 import textwrap
 from collections import Counter
@@ -22,7 +22,7 @@ ROW, LOW_ROW = 28, 21
 """Height of a row in pixels; the smaller one if there are many rows."""
 MANY_ROWS, MANY_COLUMNS = 30, 9
 FEWEST_COLUMNS = 7
-"""With fewer systems the right side stays empty, since cells would become bars."""
+"""Fewest systems that fill the width; with fewer, cells would become bars."""
 SIGNS = {
     UP_TO_DATE: "✓",
     STALE: "~",
@@ -33,21 +33,21 @@ SIGNS = {
     FAILED: "✕",
     CANNOT: "·",
 }
-"""Signs that replace the words if there is no room; the caption explains them."""
+"""Signs that replace words if space is short; the caption explains them."""
 
 USUAL = 6
-"""Seconds without progress that are reported; progress is polled every two."""
+"""Seconds without progress after which the page reports it; progress is polled every two."""
 
 Row = dict[Hashable, Any]
 
 
 def at_hand(cells: DataFrame) -> list[str]:
-    """The datasets of a matrix on which something ran or can run, in order."""
+    """Datasets of a matrix on which some system ran or can run, in order."""
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "dataset"]))
 
 
 def able(cells: DataFrame) -> list[str]:
-    """The systems of a matrix that ran or can run on any dataset, in order."""
+    """Systems of a matrix that ran or can run on some dataset, in order."""
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "system"]))
 
 
@@ -85,7 +85,7 @@ def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
 
 
 def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
-    """The stored datasets that a matrix leaves out because nothing can run on them."""
+    """Stored datasets missing from a matrix because nothing can run on them."""
     out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
     named = ", ".join(sorted(titles.get(name, name) for name in out))
     return f"Hidden (no documents stored): {named}." if named else ""
@@ -103,7 +103,7 @@ def nothing_to_do(cells: DataFrame, chosen: Collection[str] = (), *, clickable: 
     if states == {CANNOT}:
         return f"Cannot run here: {why}"
     if states <= {CANNOT, UP_TO_DATE}:
-        return "Everything is up to date: switch on recomputing to rerun it."
+        return "Everything is up to date. To rerun it, switch on recomputing."
     counts = Counter(cells["state"])
     return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
 
@@ -204,12 +204,12 @@ def shipped(cells: DataFrame) -> str:
 
 
 def outdated(cells: DataFrame) -> str:
-    """Reasons why runs are out of date, the most common first; empty if none is."""
+    """Reasons why runs are out of date, most common first; empty if none is."""
     why = Counter(cells.loc[cells["state"] == STALE, "remark"])
     if not why:
         return ""
     (reason, n), *others = why.most_common()
-    more = f"; {counted(len(others), 'other reason')} in the hover texts" if others else ""
+    more = f"; {counted(len(others), 'other reason')} in the tooltips" if others else ""
     return f"{counted(n, 'run')} out of date: {reason.rstrip('.')}{more}."
 
 
@@ -299,7 +299,7 @@ def _for(task: Job, clock: float | None) -> str:
 
 
 def silence(seconds: float) -> str:
-    """Time without progress of a job whose worker lives; empty while that is usual."""
+    """Time without progress of a job whose worker is alive; empty while it is normal."""
     if seconds < USUAL:
         return ""
     return f"Last progress {duration(seconds)} ago; still running."
@@ -318,7 +318,7 @@ def state(job: Job) -> str:
 
 
 def title(job: Job, names: Names = NAMES) -> str:
-    """Title of a job; the demo, which nobody starts, by its name."""
+    """Title of a job; the demo, which starts by itself, has a name instead."""
     return f"{'Demo: ' * (job.kind == 'demo')}{called(job, names)}"
 
 
@@ -376,7 +376,7 @@ def at_work(found: Sequence[Job]) -> str:
 
 
 def telling(tasks: Sequence[Job]) -> str:
-    """Id of the task with the most informative log: a running, a failed, or the only one."""
+    """Id of the task with the most informative log: running, failed, or the only one."""
     for state in (RUNNING, FAILED):
         if of_state := [one.id for one in tasks if one.state == state]:
             return of_state[0]

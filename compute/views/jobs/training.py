@@ -32,7 +32,7 @@ def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
     figure.update_layout(
         height=HEIGHT,
         showlegend=len(names) > 1,
-        # Show only the part of the figure in which the end of a long training is readable.
+        # Show only the range of losses in which the end of a long training is readable.
         dragmode="zoom",
         xaxis={"title": {"text": "step"}, "range": [0, max(total, 1)], "tickformat": ",d"}
         | {"fixedrange": False},
@@ -58,11 +58,11 @@ def _line(
 
 
 def said(curve: DataFrame, total: int) -> str:
-    """Progress of a training, in words: `step 40 of 81: loss 0.51, at first 1.84; 3 min so far`."""
+    """Progress in words: `step 40 of 81: loss 0.51 (started at 1.84); 3 min so far`."""
     last = curve[curve["step"] == curve["step"].max()]
     first = curve[curve["step"] == curve["step"].min()].set_index("name")["value"]
     values = ", ".join(
-        f"{row.name_} {looks.plain(row.value, 4)}, at first {looks.plain(first[row.name_], 4)}"
+        f"{row.name_} {looks.plain(row.value, 4)} (started at {looks.plain(first[row.name_], 4)})"
         for row in last.rename(columns={"name": "name_"}).itertuples(index=False)
         if row.name_ in first
     )

@@ -1,4 +1,4 @@
-"""Robustness of the ranking to how datasets are averaged: ranks by several averages."""
+"""Robustness of the ranking to the averaging over datasets: ranks by several averages."""
 
 from collections.abc import Mapping
 
@@ -17,15 +17,15 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import escape, plain
 
 FEWEST = 3
-"""Least number of datasets and of systems: with fewer there is nothing to average or to rank."""
+"""Fewest datasets and systems for which ranks by averages make sense."""
 ROW, MOST = 28, 24
-"""Pixels per system, and most systems drawn."""
+"""Pixels per system, and the most systems drawn."""
 COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
 HOW_TO_READ = (
     "In brackets: the range of ranks in 95% of 1,000 bootstrap samples of datasets (not a test).",
     "Relative to best: scores divided by the dataset's best.",
     "Mean rank is the Borda count, which orders systems as Bradley–Terry strengths do.",
-    "Both depend on which systems are included, and so do wins.",
+    "Both, like wins, depend on which systems are included.",
 )
 _SIGNED = ("ranks and wins",)
 WAYS = {
@@ -40,8 +40,8 @@ WAYS = {
 
 @remembered
 def orders(board: Board) -> DataFrame:
-    """COLUMNS: for each system with all `averaged` datasets its rank by each average, with its 95%
-    range over bootstrap samples of datasets, and the value that ranks it. `unbounded`: from
+    """COLUMNS: for each system on all `averaged` datasets, its rank by each average with the 95%
+    range over bootstrap samples of datasets, and the average itself. `unbounded`: from
     `aggregates.unbounded`. No rows with fewer than FEWEST datasets or systems."""
     systems = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if min(len(systems), len(board.averaged)) < FEWEST:
@@ -63,7 +63,7 @@ def orders(board: Board) -> DataFrame:
 
 
 def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
-    """Stability of the first rank over the averages."""
+    """Sentence on whether the first rank is the same under all averages."""
     by_way: dict[str, list[str]] = {}
     for row in rows[rows["rank"] == 1].to_dict("records"):
         by_way.setdefault(row["way"], []).append(titles.get(row["system"], row["system"]))
@@ -81,7 +81,7 @@ def _called(way: str) -> str:
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """Limits of the averages: zeros in a geometric mean, systems that are never beaten."""
+    """Limits of the averages: zeros in a geometric mean, and unbeaten systems."""
     zero = rows[(rows["way"] == "geometric mean") & (rows["number"] == 0)]["system"]
     free = rows[rows["unbounded"]]["system"].unique()
     told = []
@@ -121,7 +121,7 @@ def _with_number(row: Mapping) -> str:
 @in_lists(_lists)
 @drawing
 def matrix(rows: DataFrame, titles: Mapping[str, str], *, theme: str) -> go.Figure:
-    """The rank of each system by each average with its interval, the best by the mean first. `rows`
+    """Each system's rank by each average, with its interval; best mean first. `rows`
     as from `orders`; the first MOST systems are drawn."""
     ways = [*dict.fromkeys(rows["way"])]
     first = rows[rows["way"] == MEAN].sort_values(["rank", "system"])["system"].head(MOST)
@@ -147,6 +147,6 @@ def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) ->
         for name, (_, of) in zip(names, words.iterrows(), strict=True)
     ]
     text = {"text": words.to_numpy(), "texttemplate": "%{text}", "textfont": {"color": look.text}}
-    # The half of the scale on which text is legible.
+    # On this half of the scale text is legible.
     stops = [*reversed(look.sequential[:5])]
     return traces.cells(square.to_numpy(float), stops, max(len(names), 2), hovers, zmin=1, **text)

@@ -1,4 +1,4 @@
-"""The Leaderboard compared with another one, and computed with published scores."""
+"""Comparison of the Leaderboard with another one, and of computed with published scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -35,22 +35,22 @@ HERE = "Computed here"
 ALL_QUERIES = "All queries"
 MOST_ROWS = 12
 _COLOURS = "Blue: ranked higher at the right; orange: lower."
-_ALL = "Systems that are not shown above are compared, too."
+_ALL = "Systems that are not shown above are included."
 
 
 class Other(NamedTuple):
-    """Another leaderboard: the source of its scores."""
+    """Another leaderboard, by the source of its scores."""
 
     kind: str
     source: str
     measure: str
     added: bool | None = None
     whole: bool = False
-    """Suffix "of all queries", if this leaderboard is of one query group."""
+    """Suffix "of all queries" if this leaderboard covers only one query group."""
 
 
 def section(view: View, ground: Ground | None) -> Steps:
-    """This leaderboard's ranking compared with another's, over all systems, picked or not."""
+    """Comparison of this ranking with another leaderboard's, over all systems, picked or not."""
     if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS:
         return
     others = _others(view, ground)
@@ -80,13 +80,13 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     found = rank_correlation.agreement(left, right)
     if found is None:
         yield Note(
-            ["Fewer than three systems have scores on the same datasets of both leaderboards."]
+            ["Fewer than three systems have scores on datasets that both leaderboards share."]
         )
         return
     shared = _where(view, ground, int(rows["n_datasets"].iloc[0]))
     facts = [*_agreement(found, shared, beside), _ALL * (len(view.picked) < len(board.systems))]
     moving = int((rows["left_rank"] != rows["right_rank"]).sum())
-    # For one dataset, or unchanged ranks, a figure adds nothing to a line of text.
+    # For one dataset, or unchanged ranks, a sentence says as much as a figure.
     if len(board.datasets) == 1 or not moving:
         yield Note([_moving(moving), *facts])
         return
@@ -95,7 +95,7 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     drawn = partial(bump, rows.assign(title=rows["system"].map(view.titles)), names)
     look: dict[str, Any] = {"of": ("over", "beside", *OF), "finding": facts[0]}
     yield Figure("bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS, **look)
-    moved = f"The {MOST_NAMED} systems that move furthest are named." * (len(rows) > MOST_NAMED)
+    moved = (f"The {MOST_NAMED} systems that move furthest are named.") * (len(rows) > MOST_NAMED)
     yield Note([*facts[1:], moved])
 
 
@@ -106,7 +106,7 @@ def _moving(number: int) -> str:
 
 
 def _where(view: View, ground: Ground, n_datasets: int) -> str:
-    """The datasets of the compared scores; a single one by name."""
+    """Datasets of the compared scores; a single dataset by name."""
     if len(ground.datasets) > 1:
         return f"means over the {counted(n_datasets, 'shared dataset')}"
     datasets = view.board.datasets
@@ -127,7 +127,7 @@ def _plain(value: float) -> str:
 
 
 def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
-    """True if judgements of the compared runs were added; otherwise both leaderboards are equal."""
+    """True if the compared runs have added judgements; otherwise both leaderboards are equal."""
     if len(ask(select_added.counted, sources=list(SOURCES), added=False)) <= 1:
         return False
     parts = [DATASETS[name].parts for name in datasets if name in DATASETS]
@@ -138,7 +138,7 @@ def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
 
 
 def _others(view: View, ground: Ground) -> dict[str, Other]:
-    """Leaderboards to compare with, by their labels in the control."""
+    """Leaderboards to compare with, by their labels in the picker."""
     ask, of, found = view.ask, view.of, {}
     tables, stored = ask(select.published_tables), list(ask(select.measures)["measure"])
     if of.kind == COMPUTED:
@@ -164,7 +164,7 @@ def _others(view: View, ground: Ground) -> dict[str, Other]:
 
 
 def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
-    """Cells of the other leaderboard; computed means are over the same queries as this one's."""
+    """Cells of the other leaderboard; computed means cover the same queries as this one's."""
     if other.kind == PUBLISHED:
         figures = ask(select.published, source=other.source, measure=other.measure)
         return cells.by_language(cells.printed(figures))
@@ -173,17 +173,17 @@ def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
 
 
 def against_print(view: View) -> Iterator[Step]:
-    """Every score here that a paper also reports."""
+    """Table of every score here that a paper also reports."""
     ask, of = view.ask, view.of
     printed = ask(select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:
         printed = printed[printed["source"] == of.source]
     found = reproduction.table(view.ours, printed, published.reasons())
     if found.empty:
-        yield Message("No score computed here was published.")
+        yield Message("None of the scores computed here has been published.")
         return
     yield Text(f"{of.measure}: {reproduction.verdict_counts(found)}.")
-    # Cells truncate long texts; a wide table scrolls.
+    # Narrow cells would truncate long texts; a wide table scrolls.
     width = 24 + 7 * int(found["reason"].str.len().max())
     yield Table(
         "ours-published",

@@ -1,4 +1,4 @@
-"""Further analyses of the papers: published averages, and in-domain against zero-shot."""
+"""Further analyses of published scores: the papers' averages, and in-domain against zero-shot."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -24,14 +24,14 @@ from compute.views.page import (
 from compute.views.shared import theme as looks
 
 _WHY = (
-    "The paper's AVERAGE covers every row of its table, including MS MARCO, on which"
-    " most systems were trained; the average here covers the zero-shot datasets that all"
-    " ranked systems have."
+    "The paper's AVERAGE covers every row of its table, including MS MARCO, on which most"
+    " systems were trained. The average here covers only zero-shot datasets, on which all"
+    " ranked systems have a score."
 )
 
 
 def sections(view: View) -> Iterator[Step]:
-    """Folded sections below the heatmap."""
+    """Collapsed sections below the heatmap."""
     parts = {
         "averages-printed": ("Published averages", partial(_averages, view)),
         "in-domain": ("In-domain against zero-shot", partial(_in_domain, view)),
@@ -48,7 +48,7 @@ def sections(view: View) -> Iterator[Step]:
 
 
 def _averages(view: View) -> Iterator[Step]:
-    """The published row AVERAGE, the mean of all published cells, and this page's average."""
+    """The paper's row AVERAGE, the mean of all its cells, and this page's average."""
     source, own = view.of.source, published.averages()
     cells = published.results()
     means = cells[cells["source"] == source].groupby("system")["value"].mean()
@@ -70,7 +70,7 @@ def _averages(view: View) -> Iterator[Step]:
 def marks(board: Board, families: dict[str, str], baseline: str) -> DataFrame:
     """Systems with a value on MS MARCO and an average, as `domain_shift_figure.panel` takes them.
 
-    `similarity` is the value on MS MARCO, `gain` the average minus the baseline's; systems not
+    `similarity` is the score on MS MARCO, `gain` the average minus the baseline's. Systems not
     trained on MS MARCO are left out of the correlation.
     """
     own = board.cells[board.cells["dataset"].isin(TRAINED_ON[:1])]
@@ -90,7 +90,7 @@ def marks(board: Board, families: dict[str, str], baseline: str) -> DataFrame:
 
 
 def _in_domain(view: View) -> Iterator[Step]:
-    """Scores on the training set do not predict the zero-shot average."""
+    """Figure of scores on the training set, which do not predict the zero-shot average."""
     board, systems = view.board, view.board.systems
     families = dict(zip(systems["system"], systems["family"], strict=True))
     found = marks(board, families, view.baseline)
@@ -110,7 +110,7 @@ def _in_domain(view: View) -> Iterator[Step]:
     yield Note(
         [
             "Further right: better on MS MARCO, on which most systems were trained."
-            " Further up: better on datasets on which none was.",
+            " Further up: better on datasets on which no system was trained.",
             "Open marks: not trained on MS MARCO, left out of ρ.",
             f"Zero-shot average: over {len(board.averaged)} datasets.",
         ]

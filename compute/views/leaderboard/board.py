@@ -2,7 +2,7 @@
 Systems are ranked by averages over the same datasets only. A cell is a system's value on a dataset.
 A cell is *in-domain* if the system was trained on the dataset: it is shown, but is in no average
 and never the best; wins count it, as in the papers. A *suspect* cell contradicts other published
-figures: it is shown but never used. Missing cells are never filled in."""
+figures and is shown but never used. Missing cells are never imputed."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above, equal, order, ranks
 from compute.views.shared.theme import plain
 
-# Nearly every neural system was trained on it: a best value would compare memory with search.
+# Nearly every neural system was trained on it, so its best value would reward memory, not search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
 MOST_NAMED = 6
-"""Most datasets or systems that a caption names one by one."""
+"""Most datasets or systems that a caption names individually."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,19 @@ class Board:
     """dataset, system, value, in_domain, suspect, remark; usable (in averages and ranks), best,
     rank (1 is best; ties share a rank), n_ranked. Only existing cells."""
     datasets: DataFrame
-    """dataset, title, task, domain, group, zero_shot: the counted ones first, then by task."""
+    """dataset, title, task, domain, group, zero_shot: the counted datasets first, then by task."""
     systems: DataFrame
     """system, title, family, average and n_averaged (the number of `averaged` datasets with a
     usable value), rank (by the average, if the system has all of these; else absent), best (among
     several ranked systems)."""
     counted: tuple[str, ...]
-    """Datasets in averages and wins: zero-shot ones if half of the systems have one, else all
-    shown."""
+    """Datasets in averages and wins: zero-shot if half of the systems have one, else all shown."""
     averaged: tuple[str, ...]
     """Datasets of `counted` that averages cover: see `in_common`."""
 
     @property
     def sign(self) -> int:
-        """1 where more is better, -1 where less is."""
+        """1 if higher is better, -1 if lower is."""
         return better(self.measure)
 
 
@@ -110,13 +109,13 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
 def in_common(pairs: DataFrame) -> list[str]:
     """The datasets over which averages are compared. `pairs`: dataset, system of usable cells.
 
-    Only systems that have all of them can be ranked by an average. Systems with few datasets remove
-    none, and a single system with many adds none: 1. A system has a say if it has at least half as
-    many datasets as the system with the second most. 2. The datasets are those that at least half
-    of these systems have. A system with fewer than half of these datasets loses its say. 3. While
-    fewer than half of the systems with a say, or only one of several, have all datasets, the
-    dataset that the fewest have is dropped (among ties, the last by name). 4. If a system with a
-    say then has fewer than half of the datasets, there are none.
+    Only systems that have all of them can be ranked by an average. A system with few datasets
+    removes none, and a single system with many adds none: 1. A system has a say if it has at least
+    half as many datasets as the system with the second most. 2. The datasets are those that at
+    least half of these systems have. A system with fewer than half of these datasets loses its say.
+    3. While fewer than half of the systems with a say, or only one of several, have all datasets,
+    the dataset that the fewest have is dropped (among ties, the last by name). 4. If a system with
+    a say then has fewer than half of the datasets, there are none.
     """
     table = pd.crosstab(pairs["system"], pairs["dataset"]) > 0
     counts = table.sum(axis=1)
@@ -140,13 +139,13 @@ def _columns(
     usable = cells[cells["usable"]].groupby("system")["value"]
     values = cells[cells["usable"] & cells["dataset"].isin(averaged)].groupby("system")["value"]
     columns["n_averaged"] = columns["system"].map(values.count()).fillna(0).astype(int)
-    # The value on one easy dataset would rank above the leader's mean over all.
+    # A value on one easy dataset would otherwise rank above the leader's mean over all.
     most = 2 * columns["n_averaged"] >= len(averaged)
     columns["average"] = columns["system"].map(values.mean()).where(most)
     whole = columns["n_averaged"].eq(len(averaged)) & columns["average"].notna()
     columns["rank"] = ranks((sign * columns["average"]).where(whole))
     columns["best"] = columns["rank"].eq(1) & (whole.sum() > 1)
-    # Systems that lack some follow, ordered by number of datasets, then by name.
+    # Systems that lack datasets follow, by number of datasets and name.
     many = columns["system"].map(usable.count()).fillna(0)
     keys = (columns["system"], -many, -columns["n_averaged"], columns["rank"])
     return columns.iloc[np.lexsort(keys)].reset_index(drop=True)
@@ -176,7 +175,7 @@ def against(board: Board, baseline: str) -> Series:
 def differences(board: Board, baseline: str) -> DataFrame:
     """Differences behind the wins: dataset, system, difference to the baseline, in_domain. All
     counted datasets on which both have a value that is not suspect, including in-domain cells, as
-    in the papers. A run that is missing is neither won nor lost."""
+    in the papers. A missing run is neither a win nor a loss."""
     cells = board.cells.assign(difference=against(board, baseline))
     kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
     chosen = cells[kept & (cells["system"] != baseline)]
@@ -206,7 +205,7 @@ def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
 
 
 def short_titles(systems: DataFrame) -> dict[str, str]:
-    """Column headings: titles without the part in brackets, if they stay unambiguous."""
+    """Column headings: titles without the part in brackets if that is unambiguous."""
     bare = systems["title"].str.replace(r" \(.*\)$", "", regex=True)
     clear = ~bare.duplicated(keep=False)
     return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
@@ -228,7 +227,7 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
 
 
 def finding(board: Board) -> str:
-    """The system with the best average, and the number of datasets on which it is the best."""
+    """Sentence on the system with the best average, and on how many datasets it is best."""
     titles, best = short_titles(board.systems), board.cells[board.cells["best"]]
     first = board.systems[board.systems["best"]]
     wins = best["system"].value_counts()
@@ -241,7 +240,7 @@ def finding(board: Board) -> str:
 
 
 def hidden(board: Board, shown: Collection[str]) -> str:
-    """The sentence on hidden systems, without which a row may seem to have no best value."""
+    """Sentence on hidden systems, without which a row may seem to have no best value."""
     n, left = len(board.systems), int(board.systems["system"].isin(list(shown)).sum())
     if left == n:
         return ""
@@ -266,7 +265,7 @@ def averaged_note(board: Board) -> str:
 
 
 def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
-    """Systems whose average covers fewer datasets, for lack of a run or for training."""
+    """Sentence on systems whose average covers fewer datasets (a run is missing or in-domain)."""
     fewer = systems[systems["average"].notna() & systems["rank"].isna()]
     if fewer.empty:
         return ""

@@ -1,4 +1,4 @@
-"""Two leaderboards of the same systems side by side, a line from rank to rank."""
+"""Two leaderboards of the same systems side by side, with a line from rank to rank."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from compute.views.shared.theme import Palette, escape, palette, plain
 ROW, TIGHT = 24, 14
 """Pixels per system, and the same if there are many."""
 MOST_NAMED = 30
-"""Most systems that are all named; of more, only those that move furthest."""
+"""Most systems that are all named; with more, only those that move furthest are."""
 
 
 @drawing
@@ -61,7 +61,7 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
     notes = []
     for place, side, anchor, shift in ((0, "left", "right", -10), (1, "right", "left", 10)):
         base: dict[str, Any] = {"x": place, "xanchor": anchor, "xshift": shift}
-        # A table and its measure on two lines: a phone has no room for one.
+        # The table and its measure are on two lines because one is too long for a phone.
         head = escape(names[place], 44).replace(": ", ":<br>")
         notes.append(base | {"y": -1.2, "text": f"<b>{head}</b>"})
         for row, nth in zip(rows.to_dict("records"), moved, strict=True):

@@ -1,5 +1,5 @@
-"""The leaderboard's cells: published, computed, or the difference; and the selection to show. A
-frame of cells has dataset, system, value, in_domain, suspect and a remark for the hover text."""
+"""The leaderboard's cells: published, computed, or the difference; and their selection. A frame of
+cells has dataset, system, value, in_domain, suspect and a remark for the hover text."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -17,11 +17,11 @@ NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
 """Kinds of scores of a leaderboard; a difference is computed minus published."""
 
 MOST_NAMED = 2
-"""Most measures that the title of a published table names."""
+"""Most measures named in the title of a published table."""
 
 
 def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) -> list[str]:
-    """The measures available for these scores, in the order of MEASURES. `stored`: measures of the
+    """Measures available for these scores, in the order of MEASURES. `stored`: measures of the
     runs. `tables`: source and measure of the published tables."""
     printed = set(tables.loc[tables["source"] == source, "measure"])
     known = {PUBLISHED: printed, COMPUTED: set(stored["measure"])}
@@ -37,7 +37,7 @@ def in_order(measures: Iterable[str]) -> list[str]:
 def table_titles(tables: DataFrame) -> dict[str, str]:
     """Titles of the published tables, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
 
-    `tables`: source and measure. Of many measures the first ones are named.
+    `tables`: source and measure. If there are many measures, only the first are named.
     """
     found = {}
     for source, own in tables.groupby("source", sort=False)["measure"]:
@@ -46,8 +46,7 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
 
 
 def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "") -> str:
-    """Source of the scores for the caption; over `returned` queries only, or one query group
-    (`kind`)."""
+    """Source of the scores for the caption: `returned` queries only, or a query group (`kind`)."""
     if numbers == PUBLISHED:
         return source
     over = "returned queries only (as BEIR's code)" if returned else "all judged queries"
@@ -56,7 +55,7 @@ def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "")
 
 
 def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
-    """The cells of these scores, from the published and the computed ones."""
+    """The cells of this kind of scores, from published and computed cells."""
     if numbers == PUBLISHED:
         return by_language(printed)
     return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
@@ -65,7 +64,7 @@ def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
 def of_datasets(
     cells: DataFrame, datasets: DataFrame, wanted: Mapping[str, Collection[str]]
 ) -> DataFrame:
-    """The cells on datasets with the wanted values in their columns; without any, all cells."""
+    """Cells on datasets with the chosen values in their columns; all cells if none is chosen."""
     kept = datasets
     for column, values in wanted.items():
         kept = kept[kept[column].isin(list(values))] if values else kept
@@ -73,7 +72,7 @@ def of_datasets(
 
 
 def of_all(cells: DataFrame) -> DataFrame:
-    """The cells on datasets for which every system has a value."""
+    """Cells on datasets for which every system has a value."""
     n_systems = cells.groupby("dataset")["system"].transform("nunique")
     return cells[n_systems == cells["system"].nunique()]
 
@@ -144,7 +143,7 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Cells with both a run and a sound published score; value: the run's minus the published."""
+    """Cells with both a run and a sound published score; the value is computed minus published."""
     sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
     both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
     pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
@@ -163,7 +162,7 @@ def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
 def of_families(
     cells: DataFrame, systems: DataFrame, families: Collection[str], baseline: str
 ) -> DataFrame:
-    """The cells of these families (all if none is named); the baseline always stays."""
+    """Cells of these families (all if none is chosen), and always the baseline's."""
     if not families:
         return cells
     named = systems.loc[systems["family"].isin(list(families)), "system"]

@@ -1,4 +1,4 @@
-"""The Leaderboard's controls, whose options depend on each other, and the selected board."""
+"""Controls of the Leaderboard, whose options depend on each other, and the selected board."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -40,7 +40,7 @@ FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared",
 OF = ("task", "domain", "group", "family", "returned", "shared", "systems", "measure")
 """Controls that apply to all figures and tables of the page."""
 _FILTERS = {"group": "Dataset group"}
-_OF_ALL = "Published scores are over all queries: query groups need Scores: Computed."
+_OF_ALL = "Published scores cover all queries. For query groups, choose Scores: Computed."
 
 
 class Filter(NamedTuple):
@@ -49,18 +49,18 @@ class Filter(NamedTuple):
     ask: Ask
     """The query group, if one is chosen."""
     wanted: dict[str, list[str]]
-    """Chosen values by column of the datasets; none means all."""
+    """Chosen values by column of the datasets; an empty choice means all."""
     families: list[str]
     returned: bool
-    """True for means over returned queries only."""
+    """True for means over only the queries with results."""
     shared: bool
-    """True to show only datasets that all shown systems cover."""
+    """True to show only datasets on which all shown systems have scores."""
     place: Any
-    """The value for the control of systems, whose names the board provides."""
+    """The value for the picker of systems, whose names the board provides."""
 
 
 class Numbers(NamedTuple):
-    """Chosen scores."""
+    """The chosen scores."""
 
     kind: str
     """One of `cells.NUMBERS`."""
@@ -69,16 +69,16 @@ class Numbers(NamedTuple):
     measure: str
     filter: Filter
     places: tuple[Any, Any, Any]
-    """The view, the colour and the baseline."""
+    """The chosen view, colour and baseline."""
 
     @property
     def tested(self) -> bool:
-        """True if per-query scores exist, over the same queries as the means."""
+        """True if there are per-query scores over the same queries as the means."""
         return self.kind == COMPUTED and not self.filter.returned
 
 
 class View(NamedTuple):
-    """Values of the controls, and their board."""
+    """Values of the controls, and the board that they select."""
 
     ask: Ask
     of: Numbers
@@ -86,7 +86,7 @@ class View(NamedTuple):
     printed: DataFrame
     """Cells of the published table."""
     ours: DataFrame
-    """Cells of stored runs, on the wanted datasets."""
+    """Cells of stored runs on the chosen datasets."""
     named: tuple[DataFrame, DataFrame]
     """Titles of datasets and of systems."""
     baseline: str
@@ -110,7 +110,7 @@ class View(NamedTuple):
 
     @property
     def tests(self) -> dict[str, Any]:
-        """Parameters of `select_marks.against`: all systems, as the correction ignores the
+        """Parameters of `select_marks.against`: all systems, since the correction ignores the
         selection."""
         return {
             "measure": self.board.measure,
@@ -130,7 +130,7 @@ class View(NamedTuple):
 
 
 def controls(ask: Ask) -> Steps:
-    """Return the view, or None if nothing is left to show."""
+    """Return the view, or None if no cell is left to show."""
     tables, datasets, systems = map(
         ask, (select.published_tables, catalogue.datasets, catalogue.systems)
     )
@@ -164,11 +164,11 @@ def controls(ask: Ask) -> Steps:
 
 
 def _nothing(bare: Sequence[str], none: str) -> Iterator[Step]:
-    """Reason why no cell is shown; `bare`: datasets with runs but without judgements."""
+    """Reason why no cell is shown; `bare`: datasets with runs but no judgements."""
     if bare:
         yield from offers.unjudged(bare[0])
     else:
-        nothing = "Nothing to show for these choices. To compute runs: python -m compute admin demo"
+        nothing = "Nothing matches these choices. To compute runs: python -m compute admin demo"
         yield Message(f"{nothing} {none}".strip())
 
 
@@ -203,7 +203,7 @@ def has_own(ask: Ask) -> bool:
 
 
 def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:
-    """The popover of filters, labelled with the number of active filters."""
+    """The popover of filters, labelled with the number of active ones."""
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
     given = []
     for key in FILTERS:
@@ -243,7 +243,7 @@ def _baseline(ask: Ask, of: Numbers, names: list[str]) -> Steps:
 
 
 def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> Steps:
-    """Cells of the chosen families; only on shared datasets, if that is chosen."""
+    """Cells of the chosen families, on shared datasets only if this is chosen."""
     left = cells.of_families(shown, systems, chosen.families, baseline)
     if not chosen.shared:
         return left
@@ -254,7 +254,7 @@ def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: st
 
 
 def in_common(n_shown: int, printed: DataFrame) -> str:
-    """Number of a published table's systems that a leaderboard of differences has."""
+    """Number of systems of a published table that a leaderboard of differences contains."""
     number = printed["system"].nunique()
     are = "is" if n_shown == 1 else "are"
     return f"{n_shown or 'None'} of this table's {number} systems {are} computed here."

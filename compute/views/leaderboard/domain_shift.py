@@ -1,7 +1,5 @@
-"""Domain shift: does a system gain less on corpora that are less similar to its training set?
-
-Rank correlation over collections of similarity and gain over a baseline (BEIR v1, Table 4).
-"""
+"""Domain shift: does a system gain less on corpora that are less similar to its training set? The
+rank correlation over collections of similarity and gain over a baseline (BEIR v1, Table 4)."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -18,16 +16,16 @@ from compute.evaluate.distributions import normal_reach
 from compute.evaluate.tolerance import levels
 
 TABLE = "BEIR v1, Table 2"
-"""Source of the scores of Table 4; the similarities are its own."""
+"""Source of the scores in Table 4; the similarities are from the table itself."""
 SYSTEMS = ("sbert-cosine", "ance")
-"""The systems of Table 4."""
+"""Systems in Table 4."""
 HOW_TO_READ = (
     "Further right: more similar words. Above the line: better than the baseline.",
-    "CI: Fisher's z with the variance of Bonett and Wright (2000), corpora taken as independent.",
+    "CI: Fisher's z with the variance of Bonett and Wright (2000), for independent corpora.",
 )
 CHOSEN_AFTER = (
-    "The paper excludes BioASQ, Signal-1M and Touche-2020, chosen after seeing the results: that"
-    " inflates the correlation."
+    "The paper excludes BioASQ, Signal-1M and Touche-2020, which were chosen after seeing the"
+    " results; this inflates the correlation."
 )
 
 
@@ -85,7 +83,7 @@ def points(
     shown = set(both["dataset"])
     parts = {part for name in shown if name in DATASETS for part in DATASETS[name].parts}
     both = both[~both["dataset"].isin(parts)].reset_index(drop=True)
-    # Published values have three digits; equal ones must keep equal ranks.
+    # Published values have three decimals, and equal values must keep equal ranks.
     gain = levels(both["value"] - both["value_base"])
     frame = both[["dataset", "system", "similarity"]]
     return frame.assign(gain=gain, left_out=both["dataset"].isin(list(left_out)))
@@ -108,7 +106,7 @@ def to_source(similarities: DataFrame, source: str, collections: Mapping[str, st
 
 
 def ranges(marks: DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The common range of similarities and of gains of all panels of a group, with a margin."""
+    """Common ranges of similarities and gains for all panels of a group, with a margin."""
     similarity, gain = marks["similarity"].to_numpy(), [*marks["gain"], 0.0]
     return _span(similarity, 0.01), _span(np.array(gain), 0.02)
 
@@ -126,8 +124,8 @@ def printed_similarities(words: str) -> DataFrame:
 
 
 def tables(figures: DataFrame, names: Collection[str]) -> list[str]:
-    """The published tables that allow a correlation over these datasets, TABLE first. `figures`:
-    rows of `published.results`. They need at least two systems with nDCG@10 on enough datasets."""
+    """Published tables that allow a correlation over these datasets, TABLE first. `figures`: rows
+    of `published.results`. A table needs at least two systems with nDCG@10 on enough datasets."""
     rows = figures[(figures["measure"] == "nDCG@10") & figures["dataset"].isin(list(names))]
     found = []
     for source in published.sources(rows):

@@ -22,7 +22,7 @@ from compute.views.shared.drawing import COLUMN, drawing
 WIDTH, HEIGHT = 630, 440
 LEFT, RIGHT, HEAD, FOOT = 52, 8, 50, 44
 MORE_HEAD = 36
-"""Heights of the lines of a narrow header, in pixels as above."""
+"""Heights of the lines of a narrow header, in pixels."""
 SIZE = 10
 FONT = 12
 LETTERS = 24
@@ -46,8 +46,8 @@ def panel(
     """One system's marks: dataset, title, domain (one of `kinds`), similarity, gain, left_out.
 
     Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
-    their ends, shared by the panels of a group. Above 0 the system is better than the baseline;
-    below 0, if `sign` is -1. A `narrow` panel has more header lines.
+    their ends, shared by the panels of a group. Above 0 the system beats the baseline; below 0 if
+    `sign` is -1. A `narrow` panel has more header lines.
     """
     marks = points.sort_values("dataset").reset_index(drop=True)
     wide = COLUMN if narrow else WIDTH
@@ -96,7 +96,7 @@ def _head(marks: DataFrame, title: str, *, narrow: bool) -> dict[str, Any]:
 
 
 def said(marks: DataFrame) -> str:
-    """The correlation in words, with and without the open marks."""
+    """The correlation in words, with and without the marks that are left out."""
     kept = correlation(marks[~marks["left_out"]])
     number = int((~marks["left_out"]).sum())
     if kept is None:
@@ -121,7 +121,7 @@ def finding(marks: DataFrame, source: str) -> str:
 
 
 def intervals(marks: DataFrame) -> list[str]:
-    """The 95% intervals of those correlations, in one line; empty without intervals."""
+    """The 95% intervals of those correlations on one line; empty without intervals."""
     found = [correlation(marks[~marks["left_out"]])]
     found += [correlation(marks)] if marks["left_out"].any() else []
     ranges = [interval(one) for one in found if one is not None]
@@ -129,14 +129,14 @@ def intervals(marks: DataFrame) -> list[str]:
 
 
 def interval(found: Correlation, digits: int = 2) -> str:
-    """An interval as text; empty if a correlation of exactly 1 or −1 has none."""
+    """An interval as text; empty for a correlation of exactly 1 or −1, which has none."""
     if np.isnan(found.low):
         return ""
     return f"{looks.plain(found.low, digits)} to {looks.plain(found.high, digits)}"
 
 
 def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
-    """Every correlation with its interval; `groups` are marks by system and unit of words."""
+    """Every correlation with its interval; `groups` has marks by system and unit of words."""
     rows = []
     for (system, words), marks in groups.items():
         kept = marks[~marks["left_out"]]
@@ -215,7 +215,7 @@ def _name(
 
 
 def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
-    """A tint on the side where the system is better, and the line of no difference."""
+    """A tint on the side where the system beats the baseline, and the line of no difference."""
     common = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
     band = {"type": "rect", "y0": 0, "y1": end, "fillcolor": look.second}
     line = {"type": "line", "y0": 0, "y1": 0, "line": {"color": look.muted, "width": 1}}

@@ -1,8 +1,7 @@
-"""The leaderboard's heatmap of datasets and systems.
+"""Heatmap of the leaderboard: datasets by systems.
 
 Plotly's heatmaps report no clicks, so an invisible scatter lies over the cells for hover and
-selection. Uneven gaps between task groups would stretch a single heatmap, so every row is a trace.
-"""
+selection. A row is a trace because gaps between task groups would stretch a single heatmap."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,7 +44,7 @@ VALUE = "Value"
 COLOURS = (BELOW_BEST, AGAINST, VALUE)
 _NOTES = {
     BELOW_BEST: "Colour: score relative to the row's best. Bold: best.",
-    AGAINST: "Colour: difference to the baseline on the same dataset.",
+    AGAINST: "Colour: difference from the baseline on the same dataset.",
     VALUE: "Colour: score. Bold: best of the row.",
     DIFFERENCE: "Colour: computed − published.",
 }
@@ -54,7 +53,7 @@ _ENDS = {BELOW_BEST: ("½ or less", "¾", "best"), VALUE: ("0", ".5", "1")}
 """Title of the colour bar, unless colours are differences."""
 TITLES = {BELOW_BEST: "Relative to best", AGAINST: "vs. baseline", VALUE: "Score"}
 MARKS = {1: "▲", -1: "▼"}
-"""Suffixes of values that are significantly above, or below, the baseline's."""
+"""Suffixes of values significantly above, or below, the baseline's."""
 _MOST_NAMED = 4
 """Most datasets that a sentence names."""
 AVERAGE = ""
@@ -63,13 +62,13 @@ AVERAGE = ""
 ROW = 28
 GAP = 0.3
 CLIP = 0.2
-"""Differences beyond this value have the strongest colour."""
+"""Difference from which colours are strongest."""
 MOST_WITH_NUMBERS = 24
 MOST_IN_PRINT = 17
 LETTERS = 28
 """Characters shown of a system's name."""
 FEWEST_COLUMNS = 6
-"""With fewer systems the right side stays empty, since cells would become bars."""
+"""Fewest systems that fill the width; with fewer, cells would become bars."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class _View:
     systems: Sequence[str]
     """Systems shown as columns; bold and the baseline refer to the whole board."""
     tested: Mapping[tuple[str, str], tuple[float, int, float]]
-    """By dataset and system: p of the difference to the baseline, direction, detectable one."""
+    """By dataset and system: p of the difference from the baseline, direction, detectable one."""
 
     @property
     def signed(self) -> bool:
@@ -115,7 +114,7 @@ def _lists(
     marks: DataFrame | None = None,
     **_: object,
 ) -> Lists:
-    """The systems on each dataset by the cells' values; unranked ones last."""
+    """Lines on the systems of each dataset by value; unranked systems are last."""
     view, by_row = _view(board, colour_by, baseline, shown, marks), {}
     for cell in _cells(view):
         by_row.setdefault(cell.dataset, []).append(cell)
@@ -206,7 +205,7 @@ def legend(
     )
     said, sound = _NOTES[colour_by], ~board.cells["suspect"]
     if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
-        said += " –: also where the baseline has no score (see the hover)."
+        said += " –: no score, here or for the baseline (see the tooltip)."
     if (~board.cells["usable"] & board.cells["value"].notna()).any():
         said += _ITALIC
     if marks is not None and marks["side"].any():
@@ -215,7 +214,7 @@ def legend(
 
 
 def marks_note(marks: DataFrame, title: str) -> list[str]:
-    """The caption of the marks, if any cell has one; `title` is the baseline's."""
+    """Caption of the marks, if any cell has one; `title` is the baseline's."""
     if not marks["side"].any():
         return []
     return [
@@ -225,7 +224,7 @@ def marks_note(marks: DataFrame, title: str) -> list[str]:
 
 
 def unmarked(board: Board, baseline: str) -> str:
-    """Sentence on datasets without marks, for lack of a baseline run; empty if there are none."""
+    """Sentence on datasets without marks because the baseline has no run there; empty if none."""
     filled = board.cells[board.cells["value"].notna()]
     tested = set(filled.loc[filled["system"] == baseline, "dataset"])
     others = set(filled.loc[filled["system"] != baseline, "dataset"])
@@ -264,8 +263,8 @@ def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int, float]
 
 
 def _places(board: Board) -> dict[str, float]:
-    """Position of each row: 0 for the average if there is one, then 1 apart, more between task
-    groups. With one dataset the average would only repeat its row."""
+    """Position of each row: 0 for the average, 1 of space after it, more between task groups. With
+    a single dataset there is no average, which would repeat its row."""
     averaged = board.systems["average"].notna().any() and len(board.datasets) > 1
     places, y, before = ({AVERAGE: 0.0}, 1 + GAP + 0.1, None) if averaged else ({}, 0.0, None)
     for row in board.datasets.itertuples():
@@ -324,7 +323,7 @@ def _over(board: Board, n: int) -> str:
     of = len(board.averaged)
     if n == of:
         return leaderboard.averaged_note(board).lower()
-    return f"average over {n} of the {of} datasets: not ranked"
+    return f"average over only {n} of the {of} datasets: not ranked"
 
 
 def _absent(view: _View, dataset: str, system: str, x: int, y: float) -> _Cell:
@@ -382,11 +381,11 @@ def _hover(view: _View, row: Mapping) -> str:
         elif view.colour == AGAINST and not row["suspect"]:
             lines.append(f"no score of {base} to compare with")
     if math.isnan(row["share"]) and row["usable"] and view.colour == BELOW_BEST:
-        lines.append("no best: nearly every system was trained on it")
+        lines.append("no best value: nearly every system was trained on this dataset")
     if row["in_domain"]:
-        lines.append("in-domain: trained on this dataset; not averaged")
+        lines.append("in-domain: trained on this dataset; not in the average")
     if row["suspect"]:
-        lines.append("suspect in the publication; not ranked or averaged")
+        lines.append("suspect as published; not ranked or averaged")
     if row["remark"] and row["remark"] != "in-domain":
         lines.append(escape(row["remark"], longest=120))
     return "<br>".join(lines)
@@ -445,7 +444,7 @@ def _overlay(cells: list[_Cell]) -> dict:
 
 
 def _tasks(view: _View, theme: str) -> list[dict]:
-    """The name of each task group, to the right of its middle."""
+    """Name of each task group, to the right of its middle."""
     places, blocks = _places(view.board), {}
     for row in view.board.datasets.itertuples():
         blocks.setdefault((row.zero_shot, row.task), []).append(places[str(row.dataset)])
@@ -473,7 +472,7 @@ def _axes(view: _View, theme: str) -> dict:
         "yaxis": axes.CELLS | _rows(view),
         "annotations": tasks,
         "height": round(ROW * (last + 1)) + 50 + names,
-        # With few rows Plotly would otherwise keep more, and cut off long rotated names at the top.
+        # With few rows Plotly would reserve more and cut off long rotated names at the top.
         "minreducedheight": ROW,
         "margin": {"l": 8, "r": 8 + max(_lean(shown), round(right)), "t": 30, "b": 42},
         **axes.CLICKED,
@@ -504,5 +503,5 @@ def _rows(view: _View) -> dict:
 
 
 def _lean(titles: list[str]) -> int:
-    """Pixels that the rotated names of the last columns need at the right."""
+    """Pixels needed at the right by the rotated names of the last columns."""
     return min(max((6 * (len(title) - 7) for title in titles[-3:]), default=0), 110)

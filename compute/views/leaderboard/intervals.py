@@ -1,4 +1,4 @@
-"""The ranking of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
+"""Ranking of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,27 +17,27 @@ from compute.views.shared.narrow_lists import Lists, Ranked, Row
 from compute.views.shared.theme import Palette, between, escape, palette, plain, precise
 
 MOST_ROWS = 40
-"""Systems in the figure; the table has all."""
+"""Most systems in the figure; the table has all."""
 MOST_BARS = 10
-"""Most groups that get bars; more would look like a fence."""
+"""Most groups drawn as bars."""
 ROW = 26
 TIGHT = 18
-"""Pixels per system, and the same if there are many."""
+"""Pixels per system, and pixels if there are many."""
 _MANY = 16
 PICTURE, HOLES = "Interval", "Hole@10"
-"""Columns of the table: the interval as a picture, and the mean share of unjudged documents."""
+"""Columns of the table that are pictures or shares: the interval, and the mean unjudged share."""
 _HEADS = ("System", "Mean", PICTURE, "95% CI", "Rank", "P(rank 1)", "Significance group", HOLES)
 _WIDE, _HIGH, _DOT = 150, 24, 4
-"""Pixels of a picture, and the radius of its dot."""
+"""Pixels of the picture of an interval, and the radius of its dot."""
 WIDTH = 172
 """Width of the column of pictures."""
 _SHORT = 18
-"""Characters of a name in one column of a page."""
+"""Most characters of a name in a one-column figure."""
 _LETTERS = {"xshift": 66, "xanchor": "left"}
 
 
 def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: object) -> Lists:
-    """The systems by their means, with the interval and the possible ranks."""
+    """Lines on the systems by mean, with the interval and possible ranks."""
     rows = [
         Row(
             None if row["rank"] != row["rank"] else int(row["rank"]),
@@ -61,7 +61,7 @@ def intervals(
     *,
     narrow: bool = False,
 ) -> go.Figure:
-    """Systems as rows, the best first; at the right rank interval, share of first ranks and groups.
+    """Systems as rows, best first; at the right: rank interval, share of first ranks, and groups.
 
     `ranking` is a frame of `leaderboard.select_order`. Every mark's customdata is its system. A
     `narrow` figure has the groups as letters, and no share.
@@ -79,14 +79,14 @@ def intervals(
 
 
 def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
-    """The layout in which names and numbers leave only half of a column of a page for the means."""
+    """Layout for one column of a page, where names and numbers leave only half for the means."""
     names = [escape(titles[name], _SHORT) for name in rows["system"]]
     across = {"domain": [0, 0.55]}
     return {"xaxis": across, "yaxis": {"ticktext": names}, "margin": {"r": 20}}
 
 
 def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
-    """Groups of more than one system that get a bar; none if there are too many."""
+    """Groups of more than one system, drawn as bars; none if there are too many."""
     rows = ranking.head(MOST_ROWS)
     groups = order_confidence.members(rows["group"].tolist())
     several = {letter: places for letter, places in groups.items() if len(places) > 1}
@@ -126,7 +126,7 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
 
 
 def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
-    # To the right of the means: the rank interval, then the share of resamples or the groups.
+    # To the right of the means: the rank interval, then the share of resamples, or the groups.
     place = {"xref": "x domain", "x": 1, "xanchor": "right"}
     sure = rows["low"].notna().all()
     for y, row in enumerate(rows.to_dict("records")):
@@ -160,7 +160,7 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
         },
         "yaxis": axes.names_down(names, above=2.5 if many else 1.8, below=0.6, tickfont=font),
         "height": (TIGHT if many else ROW) * (len(rows) + 2) + 60,
-        # On a narrow screen the heading is wider than a few bars.
+        # On a narrow screen the heading is wider than the bars.
         "margin": {"r": 30} if bars else {},
         "hoverdistance": 12,
     }
@@ -191,18 +191,16 @@ def table(
 
 
 OF_DATASET = "on "
-"""Prefix of a dataset's name in the field of its values."""
+"""Prefix of a dataset's name in the field with its values."""
 
 
 def pictures(ranking: DataFrame, systems: Sequence[str], theme: str) -> list[str | None]:
-    """The interval and mean of each system as pictures on one scale (data URLs).
-
-    None for a system without an interval.
-    """
+    """Each system's interval and mean as a picture (data URL) on a common scale; None without an
+    interval."""
     low, shade = ranking["low"].min(), palette(theme).primary
     span = ranking["high"].max() - low or 1.0
     rows = ranking.set_index("system")[["low", "mean", "high"]].dropna()
-    # Keep the dot inside at both ends.
+    # Keep the dot inside the picture at both ends.
     places = _DOT + (rows - low) / span * (_WIDE - 2 * _DOT)
     drawn = {system: _picture(shade, *ends) for system, *ends in places.itertuples()}
     return [drawn.get(system) for system in systems]
@@ -219,8 +217,7 @@ def _picture(shade: str, start: float, middle: float, end: float) -> str:
 
 
 def headings(board: Board) -> dict[str, str]:
-    """Column heading of each dataset: its title, with its name if the title is ambiguous, for
-    example if a user's dataset is called Rank."""
+    """Column heading of each dataset: its title, with its name if the title is ambiguous."""
     rows = board.datasets[["dataset", "title"]]
     unclear = rows["title"].duplicated(keep=False) | rows["title"].isin(
         [*_HEADS, "# datasets", "system"]
@@ -230,12 +227,12 @@ def headings(board: Board) -> dict[str, str]:
 
 
 def ranks_of(row: Mapping) -> str:
-    """The possible ranks of a system, such as `2–4`; only its rank if no others are known."""
+    """Possible ranks of a system, such as `2–4`; if unknown, only its rank."""
     return rank_range(row["rank"], row["rank_low"], row["rank_high"])
 
 
 def rank_range(rank: float, low: float, high: float) -> str:
-    """The same from a rank and its bounds."""
+    """Possible ranks as text, from a rank and its bounds."""
     if rank != rank:
         return "–"
     low, high = (int(one or rank) for one in (low, high))

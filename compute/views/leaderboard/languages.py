@@ -1,4 +1,4 @@
-"""Polish against English on all datasets: published pairs, and stored runs query by query."""
+"""Polish against English on all datasets: published pairs, and stored runs by query."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -59,7 +59,7 @@ def paired(
 
 
 def printed_pairs(printed: DataFrame) -> DataFrame:
-    """Systems that one published table has on a dataset in both languages: dataset (the English
+    """Systems that a published table reports on a dataset in both languages:  dataset (the English
     one), system, source, mean_a, mean_b, difference (Polish minus English).
 
     `printed`: source, dataset, system, value.
@@ -75,14 +75,14 @@ def printed_pairs(printed: DataFrame) -> DataFrame:
 
 
 def rows(ask: Ask, measure: str) -> DataFrame:
-    """`paired` with the ends of its 95% interval, then `printed_pairs`, whose counts and intervals
+    """`paired` with bounds of the 95% interval, then `printed_pairs`, whose counts and intervals
     are absent; with titles."""
     named = ask(catalogue.datasets)
     titles = dict(zip(named["dataset"], named["title"], strict=True))
     english = [name for name in titles if counterpart(name) in titles and not is_polish(name)]
     polish = [counterpart(name) for name in english]
     here = ask(paired, english=english, polish=polish, measure=measure)
-    # One query has no spread, and so no interval.
+    # A single query has no spread and therefore no interval.
     error = here["spread"] / np.sqrt(here["n"])
     low, high = student(here["difference"], error, here["n"] - 1)
     here = here.assign(low=low, high=high, source=HERE)
@@ -114,8 +114,8 @@ def section(ask: Ask, measure: str) -> Iterator[Step]:
             *_means(found),
             "Published: BEIR-PL, Table 3. Computed: over the queries in both languages, with"
             " 95% intervals of the mean difference.",
-            "Systems with the same name differ between languages: Polish words are"
-            " analysed by Morfologik here, by Stempel in the paper.",
+            "Systems with the same name differ between languages. For Polish, the analyser is"
+            " Morfologik here and Stempel in the paper.",
         ]
     )
 

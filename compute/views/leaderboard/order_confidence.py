@@ -1,4 +1,4 @@
-"""Reliability of a board's ranking: its subject, its groups, and the text under it."""
+"""Reliability of a board's ranking: its datasets, its groups, and the text below it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from compute.evaluate import rank_intervals
 from compute.views.leaderboard.board import Board
 
 ALL = "Average"
-"""Label of the ranking by the board's average."""
+"""Name of the ranking by the board's average."""
 _NAMED = 6
 """Most systems that a verdict names."""
 _PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in rank_intervals.COVERAGE.items())
 
 
 class Ground(NamedTuple):
-    """Subject of a ranking."""
+    """Datasets and systems of a ranking."""
 
     datasets: list[str]
     systems: list[str]
@@ -26,10 +26,10 @@ class Ground(NamedTuple):
 
 @remembered
 def grounds(board: Board) -> dict[str, Ground]:
-    """ALL, if systems are ranked by an average of several datasets, then every dataset with two
-    systems. ALL has the datasets and the systems of the board's own average and rank. If that
-    average covers one dataset, this dataset comes first, so that both have one ranking. A system
-    that was trained on a dataset is not ranked on it."""
+    """Rankings on offer: ALL, if the board ranks by an average of several datasets, then every
+    dataset with two systems. ALL has the datasets and systems of the board's average. If the
+    average covers one dataset, this dataset comes first. A system that was trained on a dataset is
+    not ranked on it."""
     found: dict[str, Ground] = {}
     ranked = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if len(ranked) > 1 and len(board.averaged) > 1:
@@ -45,7 +45,7 @@ def grounds(board: Board) -> dict[str, Ground]:
 
 
 def members(groups: Sequence[str]) -> dict[str, list[int]]:
-    """The positions of the systems of each letter, in the order of letters."""
+    """Positions of the systems of each letter, in the order of letters."""
     found: dict[str, list[int]] = {}
     for place, group in enumerate(groups):
         for name in group.split():
@@ -54,7 +54,7 @@ def members(groups: Sequence[str]) -> dict[str, list[int]]:
 
 
 _ROW = 3
-"""Most consecutive letters that are still written one by one."""
+"""Most consecutive letters that are written individually."""
 
 
 def compact(group: str) -> str:
@@ -102,7 +102,7 @@ def _out_of_order(others: Sequence[str], alike: Sequence[str]) -> list[list[str]
 
 
 def _why(apart: str = "", lower: str = "") -> str:
-    """For a larger difference, only a larger standard error keeps 0 in the interval."""
+    """With a larger difference, only a larger standard error can keep 0 in the interval."""
     if not lower:
         return ""
     return (
@@ -122,21 +122,21 @@ def _often_first(first: str, ranking: DataFrame) -> str:
 
 
 def like_first(ranking: DataFrame) -> list[str]:
-    """The systems that are not significantly different from the leader."""
+    """Systems that are not significantly different from the leader."""
     own = set(ranking["group"].iloc[0].split())
     others = zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
     return [system for system, group in others if own & set(group.split())]
 
 
 def how_to_read(ranking: DataFrame, table: str = "in the Table view") -> str:
-    """How to read a ranking; `table` names the place of the groups' letters."""
+    """How to read a ranking; `table` says where the groups' letters are shown."""
     return _HOW.format(table) if ranking["drawn"].iloc[0] else ""
 
 
 def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """The data behind the intervals of a ranking, and omissions."""
+    """Data behind the intervals of a ranking, and omissions."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
-    left = f"Left out: {left_out:,} queries on which a system has no value."
+    left = f"Left out: {left_out:,} queries on which some system has no value."
     over, *without = _size(ranking, board, ground)
     n = int(ranking["n_families"].iloc[0])
     families = f"Intervals and tests resample the {counted(n, 'family')} of queries." * bool(n)
@@ -145,7 +145,7 @@ def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """The datasets behind the columns Mean to Significance group, and systems left out."""
+    """Datasets behind the columns from Mean to Significance group, and systems left out."""
     over, *without = _size(ranking, board, ground)
     return [f"Columns Mean to Significance group: {over}", *without]
 
@@ -168,24 +168,24 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 _HOW = (
-    "Dot: mean; line: 95% CI. Systems on one bar, or with a common letter {}, are not significantly"
-    " different; overlapping lines do not imply that."
+    "Dot: mean; line: 95% CI. Systems on one bar, or with a common letter {}, are not"
+    " significantly different. Overlapping lines do not imply this."
 )
 OFTEN = 0.95
-"""Share of samples above which ranking first without significance looks like a contradiction."""
-FIRST = "It is not a significance test."
+"""Share of samples above which first place without significance looks contradictory."""
+FIRST = "This share is not a significance test."
 _GROUNDS = {
-    rank_intervals.QUERIES: ("The intervals generalise to other queries on the same datasets.",),
+    rank_intervals.QUERIES: ("The intervals generalise to new queries on the same datasets.",),
     rank_intervals.DATASETS: (
-        "The intervals generalise to other datasets like these, and are widened: in"
-        " simulations plain 95%"
-        f" intervals covered the true value only {_PLAIN} datasets.",
+        "The intervals generalise to new datasets like these. They are widened, because in"
+        f" simulations plain 95% intervals covered the true value only {_PLAIN} datasets.",
     ),
     rank_intervals.BOTH: (
-        "The intervals generalise to other datasets like these and to other queries.",
+        "The intervals generalise to new datasets like these and to new queries.",
     ),
     rank_intervals.NOTHING: (
-        f"No intervals: per-query scores are not published, and {rank_intervals.FEWEST_DATASETS}"
-        f" datasets are needed: in simulations 95% intervals covered {_PLAIN} datasets.",
+        "No intervals: per-query scores are not published, and"
+        f" {rank_intervals.FEWEST_DATASETS} datasets are needed: in simulations 95% intervals"
+        f" covered {_PLAIN} datasets.",
     ),
 }

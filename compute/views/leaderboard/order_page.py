@@ -1,4 +1,4 @@
-"""The Leaderboard's ranking: its reliability as a figure, and the board as a table."""
+"""Reliability of the Leaderboard's ranking as a figure, and the board as a table."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -35,9 +35,9 @@ from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import between, plain
 
 MOST_ROWS = 25
-"""Rows of the table that are visible without scrolling in it."""
+"""Rows of the table that are visible without scrolling."""
 _APART = (
-    "Italic: in-domain, suspect, or on a dataset that most systems were trained on; not compared."
+    "Italic: not compared (in-domain, suspect, or on a dataset that most systems were trained on)."
 )
 _TOLD = (
     "Systems that share a letter are not significantly different.",
@@ -48,7 +48,7 @@ _TOLD = (
 def section(view: View) -> Steps:
     """Reliability of the ranking, on all datasets or on one; returns its ground, if any.
 
-    All systems of the board are compared with each other; only the picked ones are shown.
+    All systems of the board are compared; only the picked ones are shown.
     """
     found, datasets = order_confidence.grounds(view.board), view.board.datasets
     if not found:
@@ -72,12 +72,12 @@ def _chosen(view: View, found: Mapping[str, Ground], control: Choice) -> Steps:
 
 
 def _verdict(view: View, ground: Ground) -> str:
-    """Significance of the first rank; empty where it is unknown."""
+    """Sentence on the significance of the first rank; empty if unknown."""
     if view.of.kind == PUBLISHED and len(ground.datasets) == 1:
         return ""
     try:
         order = ranking(view, ground)
-    except WrongInput:  # The section shows it.
+    except WrongInput:  # The section shows the error.
         return ""
     said = order_confidence.verdict(order, view.titles)
     return f"{said} {_leads(view, ground, order)}".strip() if said else ""
@@ -86,7 +86,7 @@ def _verdict(view: View, ground: Ground) -> str:
 def _order(view: View, ground: Ground) -> Iterator[Step]:
     of, titles = view.of, view.titles
     if of.kind == PUBLISHED and len(ground.datasets) == 1:
-        yield Note(["Per-query scores are not published: a single dataset has no interval."])
+        yield Note(["Per-query scores are not published, so a single dataset has no interval."])
         return
     try:
         order = ranking(view, ground)
@@ -96,7 +96,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
     said = _verdict(view, ground)
     shown = order[order["system"].isin(view.picked)].reset_index(drop=True)
     if shown.empty:
-        yield Note([said, "None of the picked systems takes part in this ranking."])
+        yield Note([said, "None of the picked systems is in this ranking."])
         return
     n = len(ground.datasets)
     title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}"
@@ -105,7 +105,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
     more = len(shown) - figures.MOST_ROWS
     yield Note([order_confidence.how_to_read(order)])
     facts = [
-        f"{len(shown)} of {len(order)} systems shown; ranks are among all."
+        f"{len(shown)} of {len(order)} systems are shown; ranks are among all."
         * (len(shown) < len(order)),
         f"{more} more systems are in the Table view." * (more > 0),
         *order_confidence.facts(order, view.board, ground),
@@ -116,7 +116,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
 
 
 def ranking(view: View, ground: Ground) -> DataFrame:
-    """The ranking for this subject: a frame of `leaderboard.select_order`. Raises WrongInput."""
+    """The ranking on these datasets: a frame of `leaderboard.select_order`. Raises WrongInput."""
     of = view.of
     about: dict[str, Any] = {"measure": of.measure, "sign": view.board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
@@ -125,7 +125,7 @@ def ranking(view: View, ground: Ground) -> DataFrame:
 
 
 def _leads(view: View, ground: Ground, order: DataFrame) -> str:
-    """The smallest lead that the test can detect; on one dataset, over its queries."""
+    """The smallest lead that the test can detect; for one dataset, over its queries."""
     alike = order_confidence.like_first(order)
     if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
         return ""
@@ -135,13 +135,13 @@ def _leads(view: View, ground: Ground, order: DataFrame) -> str:
 
 
 def _over_all(view: View) -> str:
-    """Note on the queries of the ranking's means, if the board's own means cover fewer."""
+    """Note if the board's own means cover fewer queries than the ranking's."""
     over_fewer = view.of.filter.returned and view.of.kind != PUBLISHED
-    return "These means are over all judged queries." if over_fewer else ""
+    return "These means cover all judged queries." if over_fewer else ""
 
 
 def _without_bars(order: DataFrame) -> str:
-    """Where to find the groups if there are too many for bars."""
+    """Reference to the Table view if there are too many groups for bars."""
     groups = order_confidence.members(order["group"].tolist()).values()
     if figures.groups_drawn(order) or not any(len(places) > 1 for places in groups):
         return ""
@@ -149,13 +149,13 @@ def _without_bars(order: DataFrame) -> str:
 
 
 def table(view: View) -> Iterator[Step]:
-    """The picked systems as a table, ranked among all; a click on a value opens its dataset."""
+    """Table of the picked systems, ranked among all; a click on a value opens its dataset."""
     board, of = view.board, view.of
     ground = next(iter(order_confidence.grounds(board).values()), None)
     try:
         order = ranking(view, ground) if ground else None
     except WrongInput:
-        # Too few queries for a ranking: `section`, below, reports it.
+        # With too few queries there is no ranking; `section`, below, says so.
         order = None
     rows = figures.table(order, board, _holes(view, ground) if ground else None)
     rows = rows[rows["system"].isin(view.picked)].reset_index(drop=True)
@@ -177,7 +177,7 @@ def table(view: View) -> Iterator[Step]:
 
 
 def paper(view: View) -> Table:
-    """The picked systems by their average and on each dataset, as a paper prints the board."""
+    """The picked systems by average and by dataset, as a paper prints a leaderboard."""
     board, title = view.board, f"{view.of.measure} by system and dataset"
     ranked = board.systems[board.systems["rank"].notna()].set_index("system")["average"]
     rows = figures.table(None, board)
@@ -190,7 +190,7 @@ def paper(view: View) -> Table:
 
 
 def _holes(view: View, ground: Ground) -> dict[str, float] | None:
-    """The mean Hole@10 of systems over the datasets of a ranking, if runs have one."""
+    """Mean Hole@10 of systems over the datasets of a ranking, if there are runs."""
     if view.of.kind != COMPUTED or view.of.measure == figures.HOLES:
         return None
     rows = view.ask(select.holes)
@@ -200,13 +200,13 @@ def _holes(view: View, ground: Ground) -> dict[str, float] | None:
 
 
 def _opened(view: View, datasets: Mapping[str, str], system: str, head: str) -> Link | None:
-    """Address of a value's run; `datasets` are by column heading, other columns have none."""
+    """Address of a value's run, by column heading in `datasets`; other columns have none."""
     return view.run(datasets.get(head, ""), system)
 
 
 def scores(view: View, rows: DataFrame) -> Scores:
     """Compared columns of the exported table; cells significantly better than the baseline are
-    marked. In-domain scores are not compared, as on the page."""
+    marked. As on the page, in-domain scores are not compared."""
     board, systems = view.board, rows["system"]
     heads = figures.headings(board)
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")
@@ -235,7 +235,7 @@ def scores(view: View, rows: DataFrame) -> Scores:
 
 
 def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Column]:
-    """The table's columns, with explanations of those of the ranking."""
+    """Columns of the table; the columns of the ranking have explanations."""
     holes = "mean unjudged share of the top 10"
     alike = "test of all pairs: systems that share a letter are not significantly different"
     picture = "line: 95% CI; dot: mean"
@@ -246,7 +246,7 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
     hole = Column(figures.HOLES, "hole", plain, told=holes)
     values = figures.headings(board).items()
     return [
-        # A wider pinned column would leave no room for the others on a phone.
+        # On a phone, a wider pinned column would leave no room for the others.
         Column("System", "title", pinned=True, width=min(24 + 7 * longest, 180)),
         Column("Mean", "mean", plain),
         *[pictures] * (drawn is not None),

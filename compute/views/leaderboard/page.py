@@ -1,4 +1,4 @@
-"""The Leaderboard page: which system is best, on which datasets?"""
+"""The Leaderboard page: which system is best, and on which datasets?"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -38,14 +38,14 @@ from compute.views.page import (
 )
 
 UNTESTED = (
-    "Per-query scores are not published, so differences on single datasets cannot be tested;"
-    " choose Computed under Scores to test stored runs."
+    "Per-query scores are not published, so differences on single datasets cannot be tested."
+    " To test stored runs, choose Computed under Scores."
 )
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
-    # An address may request it although no scores allow a ranking.
+    """Controls and parts, in screen order."""
+    # An address may request the Table view even if no scores allow a ranking.
     yield Asked("over")
     view: View | None = yield from controls(ask)
     if view is None:
@@ -63,10 +63,10 @@ def page(ask: Ask) -> Steps:
         ground = yield from order_page.section(view)
         if len(view.board.datasets) > 1:
             yield folded(partial(_wins, view), ["wins"], "Wins and losses")
-            head = "Is the ranking robust to how datasets are averaged?"
+            head = "Does the ranking depend on how datasets are averaged?"
             yield folded(partial(_aggregates, view), ["aggregates"], head)
         yield from beside_page.section(view, ground)
-    if not view.ask.kind:  # Published scores are over all queries.
+    if not view.ask.kind:  # Published scores cover all queries.
         checked = partial(beside_page.against_print, view)
         yield folded(checked, ["ours-published"], "Reproduction check")
     if not gaps:
@@ -76,7 +76,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _heat(view: View) -> Steps:
-    """The heatmap of datasets and picked systems, and the text under it."""
+    """Heatmap of datasets and picked systems, with the text below it."""
     board, of, shown = view.board, view.of, view.picked[:MOST_WITH_NUMBERS]
     difference = of.kind == DIFFERENCE
     colour = DIFFERENCE if difference else view.colour
@@ -106,7 +106,7 @@ def _heat(view: View) -> Steps:
 
 
 def _aggregates(view: View) -> Iterator[Step]:
-    """Ranks by several averages, if there are several datasets and systems."""
+    """Ranks by several averages, if there are enough datasets and systems."""
     rows, board = aggregates.orders(view.board), view.board
     if rows.empty:
         yield Message(
@@ -126,7 +126,7 @@ def _aggregates(view: View) -> Iterator[Step]:
 
 
 def _wins(view: View) -> Iterator[Step]:
-    """Wins and losses of the picked against the baseline on several datasets, or a reason."""
+    """Wins and losses of the picked systems against the baseline, or why there are none."""
     board, baseline = view.board, view.baseline
     if missing := nothing_to_compare(board, baseline, view.picked):
         yield Message(missing)

@@ -1,4 +1,4 @@
-"""Agreement between two leaderboards' rankings of the same systems."""
+"""Agreement between the rankings of the same systems on two leaderboards."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import levels, ranks
 
 FEWEST_SYSTEMS = 3
-"""Fewest systems: the order of two is right or wrong, and a correlation adds nothing."""
+"""Fewest systems; for two, a correlation adds nothing to their order."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Agreement:
     """Rank agreement of two leaderboards: 1 for the same order, -1 for the reverse."""
 
     tau: float
-    """Kendall's tau-b; absent (nan) if all systems of a leaderboard are equal."""
+    """Kendall's tau-b; absent (nan) if all systems of a leaderboard are tied."""
     tau_ap: float
     """AP correlation of the other leaderboard with the reference."""
     tau_ap_back: float
-    """The same with the two leaderboards exchanged."""
+    """AP correlation with the two leaderboards exchanged."""
     n: int
 
     @property
@@ -34,8 +34,8 @@ class Agreement:
 
 
 def tau(one: ArrayLike, other: ArrayLike) -> float:
-    """Kendall's tau-b of two leaderboards' values, by system; nan if those of one are equal."""
-    # Imported late, since it takes half a second and few figures need it.
+    """Kendall's tau-b of two leaderboards' values, by system; nan if all values of one are tied."""
+    # Imported here because it takes half a second and few figures need it.
     from scipy import stats
 
     return float(np.asarray(stats.kendalltau(levels(one), levels(other)))[0])
@@ -44,9 +44,9 @@ def tau(one: ArrayLike, other: ArrayLike) -> float:
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     """AP correlation (Yilmaz, Aslam and Robertson 2008) of a leaderboard with a reference. For each
     system but the first on the other leaderboard, take the systems above it and the share of these
-    that the reference also has above it; the result is the mean, times 2, minus 1. So a swap near
-    the top costs more than one further down. Values are by system; higher is better. Ties on the
-    other leaderboard count as the average over all their orders, ties on the reference as half
+    that the reference also has above it; the result is the mean, times 2, minus 1. A swap near the
+    top therefore costs more than one further down. Values are by system; higher is better. Ties on
+    the other leaderboard count as the average over all their orders, ties on the reference as half
     right (the expected value over random orders; Urbano and Marrero 2017 call it tau_AP,a)."""
     base, own = levels(reference), levels(other)
     # By rows: the reference's lead of the column's system over the row's.
@@ -62,8 +62,8 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 
 def _share(above: float, beside: float, over: NDArray[np.bool_], equal: NDArray[np.bool_]) -> float:
     """The expected share of correctly placed systems above one that has ties. `above` and `beside`
-    count the correctly placed ones above it and among its ties; if k of n ties are above it, so is
-    a share k / n of `beside`, and each k from 0 to n is equally likely."""
+    count the correctly placed systems above it and among its ties; if k of n ties are above it, so
+    is a share k / n of `beside`, and each k from 0 to n is equally likely."""
     many, n = int(over.sum()), int(equal.sum())
     shares = [(above + (k / n * beside if n else 0)) / (many + k) for k in range(n + 1) if many + k]
     return sum(shares) / (n + 1)
@@ -89,8 +89,8 @@ def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) 
 
     `reference` and `other`: cells (dataset, system, value, in_domain, suspect); the `sign` of each
     is -1 if lower is better. system, left, right (averages), left_rank, right_rank, n_datasets:
-    over the datasets on which all shared systems have a sound value on both. No rows if there is no
-    such dataset.
+    over datasets on which all shared systems have sound values on both leaderboards. No rows
+    without such a dataset.
     """
     both = _sound(reference).merge(_sound(other), on=["dataset", "system"], suffixes=("", "_other"))
     counts = both.groupby("dataset")["system"].nunique()

@@ -12,7 +12,7 @@ from compute.views.page import Column
 from compute.views.shared.theme import ink, palette, plain, signed
 
 EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
-"""Verdicts: rounds to the published digits; within CLOSE; differs; suspect in print."""
+"""Verdicts: matches the published digits; within CLOSE; differs; suspect in print."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
 CLOSE = 0.005
 NO_REASON = "No reason is known."
@@ -32,7 +32,7 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
     )
     gap = both["value"] - both["value_printed"]
     usual = both["source"].map(_usual_digits(printed)).astype(float)
-    # A single value may have more digits than its table: two of BEIR-PL's do.
+    # A value may have more digits than the rest of its table; two of BEIR-PL's do.
     half = 0.5 / 10 ** np.maximum(usual, both["value_printed"].map(_digits))
     verdict = np.select(
         [both["suspect"].astype(bool), ~above(gap.abs(), half), ~above(gap.abs(), CLOSE)],
@@ -57,12 +57,12 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
 
 
 def _digits(value: float) -> int:
-    """Number of digits after the point in the published value; trailing zeros are unknown."""
+    """Number of decimals of the published value; trailing zeros are unknown."""
     return max(len(f"{value:.6f}".rstrip("0").partition(".")[2]), 1)
 
 
 def _usual_digits(printed: DataFrame) -> dict[str, int]:
-    """For each source, the digits of most of its values: some end in 0, a few have one more."""
+    """Usual number of decimals for each source: some values end in 0, a few have one more."""
     digits = printed["value"].map(_digits).groupby(printed["source"])
     return {str(source): int(own.mode().max()) for source, own in digits}
 
@@ -89,7 +89,7 @@ def verdict_counts(found: DataFrame) -> str:
 
 
 def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
-    """A frame of `table` with titles; `named`: dataset and title, then system and title."""
+    """A frame of `table` with titles; `named` has dataset and title, then system and title."""
     titles = {
         column: dict(zip(names[column], names["title"], strict=True))
         for names, column in zip(named, ("dataset", "system"), strict=True)
@@ -98,7 +98,7 @@ def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
 
 
 def columns(found: DataFrame, width: int) -> list[Column]:
-    """Columns of the table; Difference and Verdict are coloured, the reason is this wide."""
+    """Columns of the table; Difference and Verdict are coloured, and the reason has this width."""
     fill = partial(_filled, found["verdict"].tolist())
     return [
         Column("Dataset", "dataset"),
@@ -118,7 +118,7 @@ def _filled(verdicts: Sequence[str], theme: str) -> list[str]:
 
 
 def _fills(theme: str) -> Mapping[str, str]:
-    """Blue for agreement, orange for disagreement; other cells stay unchanged."""
+    """Blue for agreement, orange for disagreement, no colour for other cells."""
     look = palette(theme)
     return {EQUAL: look.diverging[-3], APART: look.diverging[2]}
 

@@ -1,14 +1,12 @@
-"""Every SELECT of the Leaderboard; other pages share some.
-
-`scores` and `means` are tables of a reading: see `reading.database` and `reading.means`.
-"""
+"""All SELECTs of the Leaderboard; other pages share some. `scores` and `means` are tables of a
+reading: see `reading.database` and `reading.means`."""
 
 from compute.reading.questions import select
 
 
 @select()
 def families() -> str:
-    """family, n_printed, n_run: its systems with published scores, and with stored runs."""
+    """family, n_printed, n_run: numbers of systems with published scores and with stored runs."""
     return """
         select family,
             count(*) filter (where name in (select system from published)) as n_printed,
@@ -28,7 +26,7 @@ def published_tables() -> str:
 
 @select(shows="tables in print")
 def published(source: str, measure: str) -> str:
-    """dataset, system, value, in_domain, suspect, note: one published table."""
+    """dataset, system, value, in_domain, suspect, note of a published table."""
     return """
         select dataset, system, value, in_domain, suspect, note
         from published where source = $source and measure = $measure
@@ -37,7 +35,7 @@ def published(source: str, measure: str) -> str:
 
 @select(shows="tables in print")
 def printed_of(measure: str) -> str:
-    """source, dataset, system, value, suspect: scores of all published tables by a measure."""
+    """source, dataset, system, value, suspect: scores by a measure in all published tables."""
     return """
         select source, dataset, system, value, suspect
         from published where measure = $measure order by source, dataset, system
@@ -46,7 +44,7 @@ def printed_of(measure: str) -> str:
 
 @select()
 def measures() -> str:
-    """measure: those of stored runs."""
+    """measure: the measures of stored runs."""
     return "select distinct measure from means order by measure"
 
 

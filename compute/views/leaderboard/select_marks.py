@@ -30,8 +30,8 @@ def against(
     `baseline.NORMAL` or more, corrected over the systems of a dataset by Holm's method; `side` is 1
     where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. `detectable`
     is the smallest difference that Holm's strictest step detects with 80% power, as in `power`; all
-    by families of queries, where there are any. Pairs with fewer than two queries are left out, as
-    are datasets without a run of the baseline.
+    by query families, if there are any. Pairs with fewer than two queries and datasets without a
+    run of the baseline are left out.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
     found = matrices.of_parts(cursor, measure, datasets, names)
@@ -42,7 +42,7 @@ def against(
 def _on_one(
     dataset: str, parts: Sequence[Values], families: Codes | None, names: Sequence[str]
 ) -> Iterator[tuple]:
-    """The rows of a dataset; the baseline is the first name."""
+    """Rows of a dataset; the baseline is the first name."""
     tested = testing.against(parts, 0, families).assign(system=names)[1:]
     tested = tested[tested["n"] > 1]
     if tested.empty:

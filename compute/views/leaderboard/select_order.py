@@ -1,4 +1,4 @@
-"""The ranking of systems with its uncertainty, from per-query scores or from a published table."""
+"""Ranking of systems with its uncertainty, from per-query scores or from a published table."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def of_runs(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """system, COLUMNS, and drawn to n_families of `rank_intervals.Ranking`: the best first.
+    """system, COLUMNS, and the fields drawn to n_families of `rank_intervals.Ranking`; best first.
 
     The mean over datasets of the mean over all judged queries; forums of CQADupStack count
     equally. `sign` is -1 if lower is better. Every system has a run on every dataset.
@@ -43,7 +43,7 @@ def of_print(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """The same from a published table, for which only datasets can be resampled."""
+    """The same from a published table, where only datasets can be resampled."""
     rows = published(cursor, source, measure)[["dataset", "system", "value"]]
     table = by_language(rows).pivot(index="system", columns="dataset", values="value")
     table = table.reindex(index=list(systems), columns=list(datasets))

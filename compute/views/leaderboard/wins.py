@@ -16,16 +16,16 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette, escape, palette, precise, signed
 
 LANE, LOW_LANE = 45, 26
-"""Pixels per system, and the same for systems with only one dot."""
+"""Pixels per system, and pixels if each system has a single dot."""
 MOST_LINES = 40
-"""Most systems that have a line: those with the most wins."""
+"""Most systems with a strip: those with the most wins."""
 BEYOND = 0.3
 """Differences beyond this value are drawn at the edge, as a triangle."""
 _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
 
 
 def _lists(board: Board, baseline: str, shown: Collection[str] | None = None, **_: object) -> Lists:
-    """The systems by wins, with their losses and the median difference."""
+    """Lines on the systems by wins, with losses and the median difference."""
     gaps, titles = leaderboard.differences(board, baseline), _titles(board)
     gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
     told = [
@@ -48,10 +48,10 @@ def _said(row: Mapping[Hashable, Any]) -> str:
 def strip(
     board: Board, baseline: str, theme: str, shown: Collection[str] | None = None
 ) -> go.Figure:
-    """A line of dots per system, one per counted dataset, at its difference to the baseline. Only
-    for the `shown` systems, if they are named. Sorted by wins; an open dot is an in-domain cell;
-    the tick is the median; the numbers won and lost are at the right. Raises ValueError for a board
-    without anything to compare."""
+    """A strip per system with a dot for its difference from the baseline on each counted dataset,
+    sorted by wins. `shown` names the systems; none means all. Open dots are in-domain, the tick is
+    the median, and the numbers won and lost are at the right. Raises ValueError for a board without
+    anything to compare."""
     look = palette(theme)
     gaps = leaderboard.differences(board, baseline)
     gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
@@ -69,24 +69,23 @@ def strip(
 
 
 def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | None = None) -> str:
-    """Reason why there is no strip, and what to do; empty if a shown system has a difference."""
+    """Reason why there is no strip, and the next step; empty if a shown system has a difference."""
     gaps = leaderboard.differences(board, baseline)
     if len(gaps) and (shown is None or gaps["system"].isin(shown).any()):
         return ""
     if len(gaps):
-        return "Wins and losses: none of the picked systems is compared with the baseline."
+        return "Wins and losses: no picked system can be compared with the baseline."
     titles = _titles(board)
     title = titles.get(baseline, baseline)
     own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
     if own["dataset"].isin(board.counted).any():
-        return f"Wins and losses: no other system has a figure where {title} has one."
-    # If a group has a zero-shot dataset, choosing the group makes its zero-shot datasets the
-    # counted ones.
+        return f"Wins and losses: no other system has a score on the datasets of {title}."
+    # Choosing a group makes its zero-shot datasets, if it has any, the counted ones.
     counted = set(board.datasets.loc[board.datasets["zero_shot"], "group"])
     groups = set(board.datasets.loc[board.datasets["dataset"].isin(own["dataset"]), "group"])
     shown = " or ".join(sorted(groups - counted))
-    hint = f" Filter: Group {shown} compares it." if shown else " Choose another baseline."
-    return f"Wins and losses: {title} has no figure on the datasets counted here.{hint}"
+    hint = f" Choose Filter: Group {shown}." if shown else " Choose another baseline."
+    return f"Wins and losses: {title} has no score on the datasets counted here.{hint}"
 
 
 def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
@@ -149,7 +148,7 @@ def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, loo
     if dots["in_domain"].any():
         note += "; open = in-domain"
     if (more := len(board.systems) - 1 - len(counts)) > 0 and len(counts) == MOST_LINES:
-        note += f"; {more} more systems win less"
+        note += f"; {more} systems with fewer wins are not shown"
     if dots["difference"].abs().max() > BEYOND:
         note += f"; ◂ ▸ beyond {BEYOND}"
     names = [short[name] for name in counts["system"]]
@@ -173,7 +172,7 @@ def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
 
 
 def _ticks(x: list[float]) -> dict:
-    # Small differences must look small.
+    # A fixed minimum range makes small differences look small.
     low, high = min([*x, -0.05]), max([*x, 0.05])
     step = next(step for step in (0.02, 0.05, 0.1) if (high - low) / step <= 8)
     first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)

@@ -1,4 +1,4 @@
-"""Median lengths: datasets by systems, and published against counted averages."""
+"""Median lengths, datasets by systems; published against computed averages."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -22,19 +22,19 @@ from compute.views.shared.narrow_lists import Lists, ranked
 ROW = 28
 """Height of a dataset in pixels."""
 FAR = 2.0
-"""Binary logarithm of the ratio of medians at which colours saturate: a quarter, four times."""
+"""Binary logarithm of the ratio of medians at which colours saturate: ¼ and 4 times."""
 MOST_WITH_NUMBERS, FEWEST_COLUMNS = 24, 8
 LETTERS = 22
 """Most characters of a name above a column."""
 CORPUS, JUDGED = " corpus", " relevant"
-"""The columns that are no systems; a system's name has no space."""
+"""Columns that are not systems; unlike these, a system's name has no space."""
 
 Columns = Mapping[str, str]
-"""Heading of each column, by its name."""
+"""Heading of each column by its name."""
 
 
 def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
-    """For each dataset the systems, its corpus and its relevant documents, shortest first."""
+    """Lines on each dataset: systems, corpus and relevant documents, shortest first."""
     cells = _placed(medians)
     columns = _columns(cells, named)
     lists = []
@@ -91,7 +91,7 @@ def beside(medians: DataFrame, dataset: str) -> DataFrame:
 
 
 def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
-    """The system that retrieves the shortest documents on most datasets."""
+    """Sentence on the system that retrieves the shortest documents on most datasets."""
     tops = medians[medians["of"] == "top"]
     if tops["system"].nunique() < 2:
         return ""
@@ -140,7 +140,7 @@ def _fill(cells: DataFrame, n_rows: int, n_columns: int) -> dict[str, Any]:
 def _texts(
     cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
 ) -> list[dict[str, Any]]:
-    """The medians, and a dash if there is no run."""
+    """The medians; a dash if there is no run."""
     if n_columns > MOST_WITH_NUMBERS:
         return []
     shares = (cells["ratio"].clip(-FAR, FAR) + FAR) / (2 * FAR)
@@ -149,7 +149,7 @@ def _texts(
         for column, share in zip(cells["column"], shares, strict=True)
     ]
     places = list(zip(cells["x"], cells["y"], strict=True))
-    # Halves are only in the hover text; a narrow cell has no room for them.
+    # Halves are shown only in the hover text, since narrow cells have no room.
     words = [f"{math.floor(median + 0.5):,}" for median in cells["median"]]
     filled = set(places)
     empty = [(x, y) for y in range(n_rows) for x in range(n_columns) if (x, y) not in filled]
@@ -182,7 +182,7 @@ def _colours(look: looks.Palette) -> dict[str, Any]:
 
 
 def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
-    """Datasets as rows, systems as columns, and the room for their names."""
+    """Axes: datasets as rows, systems as columns, with room for their names."""
     shown, width = list(columns.values()), len(columns)
     size = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
     crowded = width > MOST_WITH_NUMBERS
@@ -240,7 +240,7 @@ def published_rows(
 
 
 def published_columns(printed: DataFrame) -> list[Column]:
-    """Columns of that table; `printed` is from one table."""
+    """Columns of that table; `printed` is from a single table."""
     return [
         Column("Dataset", "dataset"),
         Column("Statistic", "what"),

@@ -36,9 +36,9 @@ from compute.views.shared import catalogue
 TOPS = ("10", "5", "3", "1")
 LINEAR, LOG = "Linear", "Logarithmic"
 OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
-"""Systems whose lengths the papers compare: one model trained with cosine, one with dot product."""
+"""Systems whose lengths the papers compare: one trained with cosine, one with dot product."""
 MOST_NAMED = 4
-"""Most datasets that a command names; of more it counts all stored ones."""
+"""Most datasets that a command names; if there are more, it counts all stored ones."""
 _PAIR = ("dataset", "a", "b", "k")
 
 
@@ -65,7 +65,7 @@ class View:
         return {"datasets": self.datasets, "k": self.k, "cut": self.cut}
 
     def shown(self, rows: DataFrame) -> DataFrame:
-        """Rows that are no system's list, and those of the shown systems."""
+        """Rows that are not a system's list, and rows of the shown systems."""
         return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
 
     def violins(self, rows: DataFrame, key: str, title: str, of: Sequence[str]) -> Iterator[Step]:
@@ -80,17 +80,17 @@ class View:
 
     @property
     def cut_at(self) -> str:
-        """The bound above which documents count as that long."""
+        """Length above which all documents count as that long."""
         return f"Documents longer than {self.cut} words count as {self.cut}." if self.cut else ""
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     stored = ask(select.catalogue)
     stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
     if stored.empty:
         yield Message(
-            "No lengths are counted yet: python -m compute admin demo runs systems and counts them."
+            "No lengths are measured yet. python -m compute admin demo runs systems and measures."
         )
         return
     view = yield Row(partial(_controls, ask, stored))
@@ -117,7 +117,7 @@ def _controls(ask: Ask, stored: DataFrame) -> Steps:
     name = yield offers.dataset(ask, names, "dataset with lengths or runs", 240, default=first)
     k = yield Choice("k", "Depth (k)", TOPS, noun="number of documents", width=100)
     axis = yield Choice("axis", "Axis", (LINEAR, LOG), noun="axis", width=150)
-    systems = yield from offers.systems(ask, _counted(ask), "system with counted lengths")
+    systems = yield from offers.systems(ask, _counted(ask), "system with measured lengths")
     record = offers.record(ask, name)
     datasets = list(record.parts) or [name]
     ask = yield from offers.query_group(ask, datasets, record.title)
@@ -138,7 +138,7 @@ def usual(rows: DataFrame, names: Sequence[str]) -> str:
 
 
 def _counted(ask: Ask) -> list[str]:
-    """The systems with counted lengths on a dataset."""
+    """Systems with measured lengths on a dataset."""
     counts = [part for part in ask.parts() if part.kind == "length_counts"]
     return sorted({part.system for part in counts if part.system})
 
@@ -147,8 +147,8 @@ def _uncounted(row: Series) -> str:
     """Reason why a dataset has no lengths here, and how to get them."""
     if row["has_documents"]:
         return (
-            f"The lengths of {row['title']} are not counted yet:"
-            f" python -m compute lengths compute {row['dataset']}."
+            f"The lengths of {row['title']} have not been measured yet: run python -m compute"
+            f" lengths compute {row['dataset']}."
         )
     return (
         f"{row['title']} was imported without texts: python -m compute add-texts {row['dataset']}"
@@ -171,7 +171,7 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
             *_missing(row),
             "The documents and queries of all parts together." * (len(view.datasets) > 1),
             view.segmented or "Length: whitespace-separated tokens of title and text.",
-            "The corpus counts a document once, the others once per query.",
+            "A document counts once in the corpus, and once per query elsewhere.",
         ]
     )
 
@@ -181,21 +181,21 @@ def _missing(row: Series) -> Iterator[str]:
     missing, left_out = row["n_runs"] - row["n_counted"], row["n_left_out"]
     if missing > 0:
         yield (
-            f"Not counted yet: {missing} of {counted(row['n_runs'], 'run')};"
-            f" python -m compute lengths compute {row['dataset']} counts them."
+            f"Not measured yet: {missing} of {counted(row['n_runs'], 'run')};"
+            f" python -m compute lengths compute {row['dataset']} measures them."
         )
     if left_out:
         yield f"Left out: {counted(left_out, 'retrieved document')} that the corpus lacks."
 
 
 def _medians(view: View, named: DataFrame) -> Steps:
-    """Every dataset and system at a glance; a click on a row chooses the dataset."""
+    """All datasets and systems at a glance; a click on a row chooses the dataset."""
     every = view.shown(view.ask(select.medians, k=view.k, cut=view.cut))
     rows = medians.beside(every, view.dataset["dataset"])
     hidden = every["system"].nunique() > rows["system"].nunique()
     yield Figure(
         "medians",
-        f"Median words of the top {view.k} of systems on datasets",
+        f"Median words in the top {view.k}, by system and dataset",
         partial(medians.heatmap, rows, named, chosen=view.dataset["dataset"]),
         "Orange: shorter than the corpus; blue: longer; saturates at ¼× and 4×.",
         opens=Link(carried=("dataset",)),
@@ -214,7 +214,7 @@ def _medians(view: View, named: DataFrame) -> Steps:
 
 
 def _dashes(ask: Ask, rows: DataFrame) -> str:
-    """Reason of a gap among the medians, and the command to fill it."""
+    """Reason for a gap among the medians, and the command that fills it."""
     tops = rows[rows["of"] == "top"]
     if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
         return ""
@@ -226,15 +226,15 @@ def _dashes(ask: Ask, rows: DataFrame) -> str:
     named = list(lacking["dataset"]) if len(lacking) <= MOST_NAMED else []
     runs = counted(int((lacking["n_runs"] - lacking["n_counted"]).sum()), "stored run")
     command = " ".join(["python -m compute lengths compute", *named])
-    return f"–: no run, or lengths not counted; {command} counts {runs}."
+    return f"–: no run, or lengths not measured; {command} measures {runs}."
 
 
 def _head_to_head(view: View, named: DataFrame) -> Steps:
-    """Two systems on the same queries."""
+    """Two systems compared on the same queries."""
     found = view.ask(select.summaries, **view.choice)
     systems = list(found.loc[found["of"] == "top", "system"])
     if len(systems) < 2:
-        yield Message("Two systems with counted lengths are needed.")
+        yield Message("This needs two systems with measured lengths.")
         return
     titles = offers.system_titles(view.ask)
     a, b = yield Row(partial(_pair, systems, titles))
@@ -265,17 +265,17 @@ def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
     dense = [one for one in systems if one in SYSTEMS and SYSTEMS[one].family == "dense"]
     usual = offers.first_pair(systems, ["bm25", *dense])
     first, second = OF_THE_PAPERS if papers else usual
-    look: dict[str, Any] = {"noun": "system with counted lengths", "titles": titles, "width": 240}
+    look: dict[str, Any] = {"noun": "system with measured lengths", "titles": titles, "width": 240}
     a = yield Choice("a", "System A", systems, first, **look)
     b = yield Choice("b", "System B", systems, second, **look)
     return a, b
 
 
 def _grades(view: View) -> Steps:
-    """The lengths of judged documents by relevance."""
+    """Lengths of judged documents, by relevance."""
     rows = violins.by_relevance(view.ask(select.summaries, **view.choice))
     if len(rows) < 3:
-        yield Message("All judged documents have one grade: the figure above shows them.")
+        yield Message("All judged documents have the same grade; the figure above shows them.")
         return
     title = f"Lengths of judged documents of {view.dataset['title']} by relevance"
     yield from view.violins(rows, "grades", title, ("dataset", "axis", "cut"))
@@ -285,10 +285,10 @@ def _grades(view: View) -> Steps:
 
 
 def _averages(ask: Ask) -> Steps:
-    """Mean words here and in the papers, and the number of documents with only a title."""
+    """Mean words here and in the papers, and the number of documents that have only a title."""
     means = ask(select.averages)
     if means.empty:
-        yield Message("No average length is known.")
+        yield Message("No average lengths are known.")
         return
     yield Table("averages", "Average length (words)", means, medians.AVERAGES, of=())
     yield Note(
@@ -301,11 +301,11 @@ def _averages(ask: Ask) -> Steps:
 
 
 def _published(ask: Ask, named: DataFrame) -> Steps:
-    """The lengths published in BEIR v4, and those computed here."""
+    """Lengths published in BEIR v4, and lengths computed here."""
     stored = ask(select.catalogue)
     titles = dict(zip(stored["dataset"], stored["title"], strict=True))
     titles |= dict(zip(named["system"], named["title"], strict=True))
-    # The same question as for the medians above, by default, so it is answered once.
+    # By default the same query as for the medians above, so it runs only once.
     ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
     rows = medians.published_rows(published.lengths(), ours, means, titles)
     columns = medians.published_columns(rows)

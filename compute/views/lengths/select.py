@@ -1,6 +1,6 @@
-"""Every SELECT of the Lengths page: quantiles and means of counted lengths, all of them exact.
+"""All SELECTs of the Lengths page: exact quantiles and means of measured lengths.
 
-A dataset of parts has the documents and queries of all its parts, and has a run once every part has
+A dataset of parts has the documents and queries of all its parts; it has a run if every part has
 one. `cut` is the length to which longer documents are truncated, if any.
 """
 
@@ -62,7 +62,7 @@ with complete as (
 
 @select(datasets=("datasets",), shows="runs")
 def histogram(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
-    """of, relevance, system, n_words, count: the documents (queries) of each length.
+    """of, relevance, system, n_words, count: documents (or queries) of each length.
 
     Groups: corpus, queries, relevant (judged above 0), judged (by relevance, as text, else empty)
     and top (the top k of every query, by system).
@@ -188,9 +188,9 @@ def _retrieved(
     k: int,
     cut: int | None,
 ) -> DataFrame:
-    """Rows of `wanted`, a SELECT of `retrieved`: the first k hits whose length is known."""
+    """Rows of `wanted`, a SELECT of `retrieved`: the first k hits of known length."""
     asked = {"datasets": list(datasets)}
-    # As a list, not a join, so that only these collections' files are opened.
+    # A list instead of a join, so that only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COLLECTIONS, asked).fetchall()]
     asked |= {"collections": collections, "systems": list(systems)}
     return cursor.execute(_RETRIEVED + wanted, asked | {"k": k, "cut": cut}).df()
@@ -231,7 +231,7 @@ def intervals(
 ) -> DataFrame:
     """dataset, system, low, high: the 95% interval of a system's median among `medians`.
 
-    By bootstrap over the queries; absent where fewer than two are answered.
+    The bootstrap is over queries; the interval is absent if fewer than two are answered.
     """
     numbered = """
         select system, n_words, dense_rank() over (order by dataset, query_id) as query

@@ -22,22 +22,22 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
 
 ROW, NARROW, MANY = 48, 40, 12
-"""Height of a group in pixels, density above and quantiles below; of more than MANY groups."""
+"""Height of a group in pixels (density and quantiles); second, with more than MANY groups."""
 STEPS = 300
 """Points of a density along the axis."""
 SHOWN = 0.995
-"""Share of the documents, with equal weight per group, that a linear axis covers."""
+"""Share of the documents that a linear axis covers, with equal weight per group."""
 BARS = 41
 """Columns of the histogram of differences, the middle one around 0."""
 WHOLE, RELEVANT = "Corpus", "Relevant documents"
 _SHOULDER, _BELOW = 0.7, 0.12
 _HEADROOM, _FOOT = 0.75, 0.6
-"""Rows of room above the first and below the last."""
+"""Rows of space above the first and below the last."""
 _LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
-"""Pixels of a row in one column of a page, and of all rows together within the limits for one: 19
-rows, with their heading, are at most 100 mm high."""
+"""Pixels of a row in a one-column figure, and most pixels of all rows: 19 rows with their heading
+are at most 100 mm high."""
 _LETTERS, _LETTER, _MEDIAN = 22, 11.5, 52
-"""Most characters of a name there, pixels of a character, and of the column of medians."""
+"""Most characters of a name in it, pixels of a character, and pixels of the column of medians."""
 
 Row = Mapping[Hashable, Any]
 Values = NDArray[np.float64]
@@ -120,8 +120,8 @@ def violins(
     from `beside_corpus`, `histogram` (of, relevance, system, n_words, count) of the same groups.
     All densities have the same height. Below each: 5th–95th percentile thin, interquartile range
     thick, median a ring; at the right the median and its difference from `corpus`, the corpus's
-    median, which is the dotted line. A linear axis covers the share SHOWN of the documents. A
-    `narrow` figure, for one column of a page, has low rows and only the medians."""
+    median (dotted line). A linear axis covers the share SHOWN of the documents. A `narrow` figure
+    fits one column and has only the medians."""
     keys = ["of", "relevance", "system"]
     counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
     own = [counts[tuple(row)] for row in rows[keys].itertuples(index=False)]
@@ -149,7 +149,7 @@ def violins(
 
 
 def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
-    """The layout in one column of a page: the lowest legible rows."""
+    """Layout for one column of a page: the lowest legible rows."""
     row = _low(len(titles))
     above, below = _HEADROOM + _LEAST_ROW / row, _FOOT
     across = "words per document" + " (n ▸: n longer)" * longer
@@ -165,12 +165,12 @@ def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
 
 
 def _low(n_rows: int) -> float:
-    """Pixels of a row in one column of a page."""
+    """Pixels of a row in a one-column figure."""
     return min(max(_COLUMN_ROWS / max(n_rows, 1), _LEAST_ROW), _MOST_ROW)
 
 
 def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
-    """Most of Plotly's own ticks would be bare digits; a `narrow` axis has room for fewer."""
+    """Ticks of the axis, since most of Plotly's would be bare digits; a `narrow` axis has fewer."""
     bases = (1, 3) if narrow and high > 10 * low else (1, 2, 5)
     steps = [base * 10**power for power in range(9) for base in bases]
     marks = [step for step in steps if low <= step <= high]
@@ -197,8 +197,8 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
     """Lengths along the axis and the density there, its highest 1, by a Gaussian kernel.
 
     Silverman's rule sets the kernel's width, on a logarithmic axis in logarithms. A length of n
-    words is spread over n ± ½, so that integers leave no ripple. Mass beyond the ends is left out,
-    and mass that the kernel pushes over an end of the axis is reflected.
+    words is spread over n ± ½, so that integers leave no ripple. Mass beyond the ends is left out;
+    mass that the kernel pushes over an end is reflected.
     """
     n_words, count = counts["n_words"].to_numpy(float), counts["count"].to_numpy(float)
     if log:
@@ -208,7 +208,7 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
     scale = np.log10 if log else np.asarray
     start = max(low, 0.5) if log else -0.5
     edges = np.linspace(scale(start), scale(high + 0.5), STEPS + 1)
-    # The sum up to n + ½, in steps of 1; gaps between lengths are empty.
+    # Cumulative sum up to n + ½ in steps of 1; gaps between lengths are empty.
     ends = np.column_stack([n_words - 0.5, n_words + 0.5]).ravel()
     sums = np.column_stack([upto[:-1], upto[1:]]).ravel()
     mass = np.diff(np.interp(10**edges if log else edges, ends, sums))
@@ -302,7 +302,7 @@ def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
 def _medians(
     records: Sequence[Row], corpus: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """The right column: each median and, if there is room, its difference from the corpus's."""
+    """The right column: each median and, with enough room, its difference from the corpus's."""
     muted = looks.palette(theme).muted
     at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4 if narrow else 12}
     at |= {"font": {"size": _LETTER}} if narrow else {}
@@ -350,7 +350,7 @@ def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.
     """Length of system A's documents minus that of B's, query by query.
 
     `pairs`: words_a, words_b, a row per query. Columns of equal width, the middle one around 0; the
-    outermost ones include the 2% of queries beyond.
+    outermost columns include the 2% of queries beyond.
     """
     gaps = (pairs["words_a"] - pairs["words_b"]).to_numpy(float)
     reach = max(float(np.quantile(np.abs(gaps), 0.98)), 1.0)

@@ -1,4 +1,4 @@
-"""The sections of the Overlap page on domain shift: published and computed figures."""
+"""Domain shift on the Overlap page: published and computed figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -39,7 +39,7 @@ PRINTED_WORDS = ("unigrams", "bigrams")
 
 
 def left_out(ask: Ask) -> Many:
-    """The datasets that correlations leave out; the paper's three by default."""
+    """Datasets left out of correlations; by default the paper's three."""
     return Many(
         "left_out",
         "Excluded from the correlation",
@@ -55,7 +55,7 @@ def left_out(ask: Ask) -> Many:
 def both(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
-    """Published, and computed here."""
+    """Domain shift as published, and computed here."""
     yield Heading("Published: similarity to MS MARCO")
     yield from _printed(ask, unit, left_out)
     computed = partial(_computed, ask, pairs, counted, unit, left_out)
@@ -73,13 +73,13 @@ def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
     said = ("MS MARCO", words, MEASURE, f"BEIR v1, Table 4, and {table}")
     yield from _panels(ask, marks, systems, baseline, said, "printed", _PRINTED)
-    instead = f"The paper has no {unit}: unigrams are shown." if words != unit else ""
+    instead = f"The paper has no {unit}, so unigrams are shown." if words != unit else ""
     yield Note(
         [
             instead,
             domain_shift.CHOSEN_AFTER,
-            f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}, without in-domain and"
-            " suspect ones.",
+            f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}, without in-domain"
+            " and suspect scores.",
         ]
     )
     yield Note(domain_shift.HOW_TO_READ)
@@ -99,7 +99,7 @@ def _printed_controls(ask: Ask, tables: Sequence[str]) -> Steps:
 def _correlations(
     ask: Ask, scores: DataFrame, systems: Sequence[str], baseline: str, left_out: Sequence[str]
 ) -> Iterator[Step]:
-    """Every correlation with its interval, for both units of words in the paper."""
+    """Every correlation with its interval, for both word units of the paper."""
     titles = _titles(ask, systems)
     groups = {}
     for words in PRINTED_WORDS:
@@ -123,11 +123,11 @@ def _correlations(
 def _computed(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
-    """The same from counts made here: any source, any systems, any baseline."""
+    """Domain shift from counts made here: any source, any systems, any baseline."""
     sources = list(dict.fromkeys(counted["dataset"]))
     if len(sources) < 2:
         yield Message(
-            "Nothing to compare yet: python -m compute overlap compute DATASET… counts corpora."
+            "Nothing to compare yet. To count corpora: python -m compute overlap compute DATASET……"
         )
         return
     titles = dict(zip(counted["dataset"], counted["title"], strict=True))
@@ -177,7 +177,7 @@ def _scores(ask: Ask, sources: Sequence[str]) -> Steps:
 
 
 def _by_measure(tables: Sequence[str]) -> dict[str, str]:
-    """Titles of published tables that have a usable measure."""
+    """Titles of published tables with a usable measure."""
     return {table: f"{table}: {MEASURE}" for table in tables}
 
 
@@ -202,7 +202,7 @@ def _systems(
     usual = cells.baseline(able)
     baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)
     others = [name for name in names if name != baseline]
-    # Learned systems first, since variants of BM25 have no training set.
+    # Trained systems come first, since variants of BM25 have no training set.
     likely = sorted((name for name in others if name in able), key=_is_lexical)
     first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
@@ -230,7 +230,7 @@ def _panels(
     key: str,
     of: Sequence[str],
 ) -> Iterator[Step]:
-    """A panel for each system, side by side if there is room."""
+    """A panel for each system; panels are side by side if there is room."""
     if marks.empty:
         yield Message("No dataset has both a similarity to this source and scores of both systems.")
         return
@@ -262,7 +262,7 @@ def _panels(
 
 
 def _named(ask: Ask, marks: DataFrame) -> DataFrame:
-    """The marks with title and domain of their datasets."""
+    """Marks with the title and domain of their datasets."""
     named = ask(catalogue.datasets)[["dataset", "title", "domain"]]
     marks = marks.merge(named, on="dataset", how="left")
     marks["title"] = marks["title"].fillna(marks["dataset"])

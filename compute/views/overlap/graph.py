@@ -1,5 +1,5 @@
-"""The force-directed graph of the corpora: closer means more similar. Everything is placed in
-pixels of a figure of fixed size, so that names do not overlap."""
+"""The force-directed graph of the corpora: closer means more similar. Positions are in pixels of a
+figure of fixed size, so that names do not overlap."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -25,14 +25,14 @@ class Room(NamedTuple):
     width: int = WIDTH
     tallest: int = 700
     beside: int = 100
-    """Space for names left at the sides of the marks."""
+    """Room for names at the left and right of the marks."""
     font: int = 13
     letters: int = 24
     """Font size of a name."""
     marks: float = 1.0
     """Diameter of the marks, relative to that on a page."""
     edge: int = 2
-    """Area without names; wider if fonts may be drawn wider."""
+    """Area without names, which is wider if fonts may be wider."""
 
 
 PAGE = Room()
@@ -41,14 +41,14 @@ MARGIN = 36
 """Pixels left free above and below the marks."""
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
-"""Widths of lines, in few levels, since a trace per line would be slow."""
+"""Widths of lines, in a few levels, since a trace per line would be slow."""
 SMALLEST, LARGEST = 9.0, 30.0
 _FEW, _MANY = 1e3, 1.5e7
 """Numbers of documents of the smallest and the largest mark."""
 _LEGEND_ROW = 26
 
 DASHES = "5px,4px"
-"""Style of lines to a corpus's two nearest if they are below the threshold."""
+"""Style of lines to a corpus's two nearest neighbours below the threshold."""
 
 Row = Mapping[Hashable, Any]
 
@@ -67,9 +67,9 @@ def graph(
     """A mark per corpus at its point, a line between similar ones.
 
     `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in one
-    unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: every pair with a
-    similarity of at least `least`; dashed, each corpus's two nearest below that. A mark's
-    customdata is its corpus.
+    unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Solid lines join pairs with
+    a similarity of at least `least`; dashed lines join each corpus to its two nearest below that. A
+    mark's customdata is its corpus.
     """
     room = IN_COLUMN if narrow else PAGE
     marks, lines, height = nodes(square, points, vocabularies, least, room)
@@ -161,7 +161,7 @@ def _leader(ends: tuple[float, float, float, float], theme: str) -> dict[str, An
 
 
 def _size(count: float) -> float:
-    """A mark's diameter, from the logarithm of the number of documents."""
+    """Diameter of a mark, from the logarithm of the number of documents."""
     if math.isnan(count) or count < 1:
         return SMALLEST
     share = math.log(count / _FEW) / math.log(_MANY / _FEW)
@@ -169,12 +169,12 @@ def _size(count: float) -> float:
 
 
 def _pixels(points: DataFrame, room: Room) -> tuple[float, np.ndarray]:
-    """The points scaled up, equally in x and y, to fill the width; and the height they need."""
+    """Points scaled equally in x and y to fill the width, and the height they need."""
     spread = points[["x", "y"]].to_numpy(dtype=float)
     if not len(spread):
         return 2 * MARGIN, spread
     low, high = spread.min(axis=0), spread.max(axis=0)
-    # A few marks far apart would look lost.
+    # A few marks would look lost if far apart.
     free = [room.width - 2 * room.beside, room.tallest - 2 * MARGIN]
     scale = float((np.minimum(free, 140 * len(spread)) / np.maximum(high - low, 1e-9)).min())
     height = float((high - low)[1] * scale + 2 * MARGIN)
@@ -189,7 +189,7 @@ def _domains(found: Sequence[str]) -> list[str]:
 def _lines(
     lines: DataFrame, nodes: DataFrame, least: float, span: tuple[float, float], theme: str
 ) -> list[Any]:
-    """Lines by width, and an invisible point in the middle of each for its hover text."""
+    """Lines by width, and an invisible point in the middle of each for its tooltip."""
     if lines.empty:
         return []
     places = nodes.set_index("dataset")[["x", "y"]]
@@ -235,7 +235,7 @@ def values(
     covered = [label.box for label in named]
     covered += [box for ends in led for box in labels.along(*ends, wide=1)]
     within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
-    # In print no text is smaller than the names.
+    # In print, no text may be smaller than the names.
     return line_values.place(nodes, lines, covered, within, room.font, theme)
 
 
@@ -305,15 +305,15 @@ def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> D
 
 
 def rule(square: DataFrame, least: float) -> str:
-    """Lines drawn by `graph`: the solid ones, and the dashed ones if there are any."""
+    """Rule for the lines drawn by `graph`: solid ones, and dashed ones if there are any."""
     lines = similarity_matrix.edges(square, least)
-    below = " Dashed: each corpus's two nearest, below that."
+    below = " Dashed lines: each corpus's two nearest, if less similar."
     solid = f"Solid lines: similarity of at least {looks.plain(least, 2)}."
     return solid + below * bool((lines["similarity"] < least).any())
 
 
 def legend(square: DataFrame, least: float) -> str:
-    """The meaning of lines, sizes and places."""
+    """Meaning of lines, sizes and places."""
     return (
         f"{rule(square, least)} Closer marks and wider lines: more similar. Larger marks:"
         " more documents."
@@ -326,7 +326,7 @@ HOW_TO_READ = (
 
 
 def note(faithfulness: float) -> list[str]:
-    """The accuracy of distances in the plane."""
+    """Accuracy of distances in the plane."""
     if math.isnan(faithfulness):
         return []
     exact = f"rank correlation of distance with 1 − similarity: {looks.plain(faithfulness, 2)}"

@@ -16,9 +16,9 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 
 WIDTH = 768
-"""Width in pixels that fits a screen 800 wide."""
+"""Width in pixels that fits a screen 800 pixels wide."""
 SPANS = {"unigrams": (0.15, 0.8), "bigrams": (0.02, 0.4), "word pieces": (0.15, 0.8)}
-"""By unit: similarities at which the palest and the darkest colour saturate."""
+"""Similarities at which the palest and the darkest colour saturate, by unit."""
 _TICKS = {0.8: (0.2, 0.4, 0.6, 0.8), 0.4: (0.1, 0.2, 0.3, 0.4)}
 ROW = 26
 WIDEST = 64
@@ -46,12 +46,12 @@ class _Grid:
 
     @property
     def across(self) -> float:
-        """Width of the plot in cells; the rest holds names and the colour bar."""
+        """Width of the plot in cells; the remaining width is for names and the colour bar."""
         return (WIDTH - self.left) / self.cell
 
 
 def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
-    """Each corpus's others, the most similar first; the table next to it has all pairs."""
+    """Lines on each corpus's neighbours, most similar first; the table next to it has all pairs."""
     names = [str(name) for name in square.index]
     shown = [titles.get(name, name) for name in names]
     values = square.to_numpy(dtype=float)
@@ -77,7 +77,7 @@ def heatmap(
     unit: str = "unigrams",
     chosen: tuple[str, str] | None = None,
 ) -> go.Figure:
-    """Each pair of corpora once, rows and columns in the order of `square`.
+    """Each pair of corpora once, with rows and columns in the order of `square`.
 
     `square`: similarities 0 to 1, index and columns the same names; nan is left blank. Points of
     the overlay carry [dataset, other] as customdata. `unit` sets the range of colours, `chosen` is
@@ -184,12 +184,12 @@ def _outline(
 
 
 def height(count: int) -> int:
-    """Height in pixels of the heatmap of so many corpora."""
+    """Height in pixels of the heatmap for this number of corpora."""
     return max(count, 3) * ROW + 26
 
 
 def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
-    """Axes and sizes: every cell has the grid's width, whatever the page's width."""
+    """Axes and sizes: cells have the grid's width regardless of the page's width."""
     count = len(grid.names)
     rows = max(count, 3)
     still = {**axes.BARE, "automargin": False}
@@ -215,8 +215,8 @@ def floor_label(floor: float) -> str:
 
 
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
-    """Counts of some corpora, their comparison, and omissions. `vocabularies`: dataset, n_tokens,
-    for one unit."""
+    """Counts of corpora, the comparison, and omissions. `vocabularies`: dataset, n_tokens, for one
+    unit."""
     number = vocabularies["dataset"].nunique()
     return [
         "Similarity: weighted Jaccard of the words' relative frequencies.",
@@ -252,7 +252,7 @@ _WRITTEN = {
 
 
 class Lacking(NamedTuple):
-    """Corpora that are stored but not compared."""
+    """Stored corpora that are not compared."""
 
     said: str
     """Their names and the reasons; empty for none."""
@@ -272,7 +272,7 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
     words = [
         ("Not counted yet", [name for name in missing if name not in known]),
         (
-            "Not compared, because the other corpora were shipped without rare words",
+            "Not compared because the other corpora were shipped without rare words",
             [name for name in missing if name in known],
         ),
     ]
@@ -283,7 +283,7 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
 
 
 def cut(vocabularies: DataFrame) -> str:
-    """Warning that rare words of these corpora are missing; empty if none are.
+    """Warning that rare words of these corpora are missing; empty if no counts are truncated.
 
     `vocabularies`: title, cut (relative frequency; 0 for complete counts).
     """
@@ -295,6 +295,6 @@ def cut(vocabularies: DataFrame) -> str:
         for title, share in zip(rows["title"], rows["cut"], strict=True)
     ]
     return (
-        f"Shipped counts have no words of {' and of '.join(bounds)} per million, which"
-        " read 0 here. The similarities are from complete counts."
+        f"Shipped counts omit words of {' and of '.join(bounds)} per million, shown as 0 here."
+        " The similarities are from complete counts."
     )

@@ -1,4 +1,4 @@
-"""Leakage: test data found in training sets, and scores of systems without them."""
+"""Leakage: test data found in training sets, and scores of systems without these queries."""
 
 import pandas as pd
 from duckdb import DuckDBPyConnection
@@ -14,7 +14,7 @@ from compute.views.page import Column
 from compute.views.shared.theme import between, plain, signed
 
 LEFT_OUT = ("query or document", "query")
-"""Queries left out: found by themselves or by a relevant document; found by themselves."""
+"""Queries left out: those found, or whose relevant document was found; only those found."""
 COLUMNS = ["dataset", "training", "left_out", "n_queries", "n_found", "system"]
 COLUMNS += ["value", "value_without", "change", "low", "high"]
 
@@ -38,9 +38,9 @@ def sets() -> str:
 
 @question(shows="runs")
 def changes(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
-    """COLUMNS: for each training set and choice of queries left out, every system's mean over all
-    queries and over the rest, and the change with its 95% interval; the best without them first. A
-    set whose dataset has no scores by the measure has a row without a system."""
+    """COLUMNS: for each training set and choice of queries to leave out, every system's mean over
+    all queries and over the rest, and the change with its 95% interval; best mean over the rest
+    first. A set whose dataset has no scores has a row without a system."""
     found = []
     for dataset, training in sets(cursor)[["dataset", "training"]].to_numpy():
         for key, left_out in zip(keys(training), LEFT_OUT, strict=True):
@@ -69,7 +69,7 @@ def _changes(cursor: DuckDBPyConnection, dataset: str, measure: str, key: str) -
 
 
 def said(one: DataFrame, titles: dict[str, str]) -> str:
-    """Overlap of a training set with a dataset, in one sentence; `one`: a row of `sets`."""
+    """Sentence on the overlap of a training set with a dataset; `one` is a row of `sets`."""
     row = one.iloc[0]
     title = titles.get(row["dataset"], row["dataset"])
     told = f"{row['training']} contains {row['n_queries_found']:,} of the"
@@ -78,13 +78,13 @@ def said(one: DataFrame, titles: dict[str, str]) -> str:
         told += (
             f" and {row['n_documents_found']:,} of its {row['n_documents']:,} relevant documents"
         )
-    told += f", equal or near-equal: {counted(int(row['n_touched']), 'query')} affected"
+    told += f" (equal or near-equal); {counted(int(row['n_touched']), 'query')} affected"
     left = row["n_queries"] - row["n_touched"]
-    return f"{told}." if left else f"{told}, so none is left without them."
+    return f"{told}." if left else f"{told}, so no query would be left."
 
 
 def shown(rows: DataFrame, named: dict[str, str]) -> DataFrame:
-    """The changes, if queries are left; `named` are the titles of systems."""
+    """Changes of scores, if queries are left; `named` are the titles of systems."""
     rows = rows[rows["value_without"].notna()]
     return rows.assign(system=[named.get(name, name) for name in rows["system"]])
 

@@ -1,4 +1,4 @@
-"""The section of the Overlap page on leakage: test data found in training sets."""
+"""Leakage on the Overlap page: test data found in training sets."""
 
 from compute.views.overlap import leakage
 from compute.views.page import Ask, Note, Steps, Table, Text, offers
@@ -9,10 +9,10 @@ _COMMAND = "python -m compute leakage find --dataset DATASET --training FILE… 
 
 
 def section(ask: Ask) -> Steps:
-    """Findings by training set, and every system's mean without those queries."""
+    """Findings by training set, and every system's mean without the queries found."""
     found, titles = ask(leakage.sets), offers.dataset_titles(ask)
     if found.empty:
-        yield Note([f"No training set was compared with a test set yet: {_COMMAND}."])
+        yield Note([f"No training set is compared with a test set yet: {_COMMAND}."])
         return
     changes, named = ask(leakage.changes, measure=MEASURE), offers.system_titles(ask)
     for place in range(len(found)):
@@ -30,9 +30,9 @@ def section(ask: Ask) -> Steps:
     thresholds = " or ".join(sorted({f"{one:g}" for one in found["threshold"]}))
     yield Note(
         [
-            f"Mean {MEASURE} over all queries, and without those found by themselves or by a"
+            f"Mean {MEASURE} over all queries, and without queries found directly or through a"
             " relevant document; 95% CI of the change over queries like these.",
             f"Near-equal: Jaccard of character 5-grams ≥ {thresholds}; paraphrases are not found.",
-            "A text in a training set need not have been used to train a system.",
+            "A text in a training set was not necessarily used to train a system.",
         ]
     )

@@ -1,4 +1,4 @@
-"""The similarities on the strongest lines of the graph, or next to them; in pixels."""
+"""Similarities on or next to the strongest lines of the graph; in pixels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,14 @@ from compute.views.shared import labels
 from compute.views.shared import theme as looks
 
 SMALL, MOST = 11, 5
-"""Font size in pixels, and most lines that show their value: the strongest."""
+"""Font size in pixels, and most lines that show their value (the strongest)."""
 _ALONG = (0.5, 0.42, 0.58, 0.34, 0.66)
-"""Positions along a line for its value, as fractions; the middle is preferred."""
+"""Positions of a value along its line, as fractions; the middle is preferred."""
 _DISTANCES = (20, 28, 38, 50, 64, 80, 100)
-"""Pixels from a line to a value next to it."""
+"""Pixels between a line and a value next to it."""
 _DIRECTIONS = 16
 _CROSSED = 1.0
-"""Cost of a square pixel of another line under a value; the next position costs 1 more."""
+"""Cost of a square pixel of another line under a value; each later position costs 1 more."""
 _ROUND = 0.75
 """Fraction of a mark's width, since a leader may pass the corner of a round mark."""
 _UNCLEAR = 1e6
@@ -44,7 +44,7 @@ class Value:
 
     @property
     def leader(self) -> list[labels.Box]:
-        """The thin line from the point to the text as small boxes; none for a text on its line."""
+        """The thin line from the point to the text, as small boxes; none for a text on its line."""
         if math.dist(self.middle, self.point) < 1:
             return []
         return list(labels.along(*self.point, *self.middle, wide=1))
@@ -57,7 +57,7 @@ class Value:
         if not self.leader:
             return shown | {"x": x, "y": y}
         ends = {"x": self.point[0], "y": self.point[1], "ax": x, "ay": y}
-        # A dot at its end shows which line is meant.
+        # A dot at the leader's end shows which line is meant.
         dot = {"arrowhead": 6, "arrowsize": 0.8, "arrowwidth": 1, "arrowcolor": look.muted}
         return shown | ends | {"axref": "x", "ayref": "y", "showarrow": True} | dot
 
@@ -74,8 +74,9 @@ def place(
 
     `nodes`: dataset, x, y and size; `lines`: dataset, other, similarity, weakest first; `names`:
     boxes of existing texts; `size`: the largest font in which the values may be drawn. A value is
-    on its line if there is room, else as near as possible and off other lines. There are up to MOST
-    values; they stop at the first without a clear place, so no weaker line is labelled instead.
+    on its line if there is room, else as near as possible and off other lines. At most MOST lines
+    get one; the first without a clear place is the last tried, so no weaker line is labelled
+    instead.
     """
     at = {row["dataset"]: (row["x"], row["y"]) for row in nodes.to_dict("records")}
     pairs = list(zip(lines["dataset"], lines["other"], strict=True))
@@ -101,7 +102,7 @@ def _around(middle: Point, wide: float, high: float) -> labels.Box:
 
 
 def _options(text: str, one: Point, other: Point, room: Point) -> Iterator[Value]:
-    """Possible positions of a line's value, the best first."""
+    """Possible positions of a line's value, best first."""
     points = [
         (one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1]))
         for share in _ALONG
@@ -124,8 +125,8 @@ def _costs(
     found: Sequence[Value],
     within: labels.Box,
 ) -> NDArray[np.float64]:
-    """Cost of each option: its rank, plus much if it covers something, is not `within`, or has a
-    leader that crosses something."""
+    """Cost of each position: its rank, plus a large cost if it covers something, is not `within`,
+    or has a leader that crosses something."""
     own = [one.box for one in options]
     taken = [*texts, *(part for one in found for part in one.leader)]
     covered = labels.overlaps(own, [*taken, *_squares(nodes, 1)]).any(axis=1)
@@ -138,7 +139,7 @@ def _costs(
 
 
 def _squares(nodes: DataFrame, share: float) -> list[labels.Box]:
-    """The marks as squares, with their width reduced to this share."""
+    """Marks as squares, with their width reduced to this share."""
     return [
         _around((row["x"], row["y"]), share * row["size"], share * row["size"])
         for row in nodes.to_dict("records")

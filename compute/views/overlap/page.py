@@ -1,4 +1,4 @@
-"""The Overlap page: how similar are the corpora, and does it matter to a system?"""
+"""The Overlap page: how similar are corpora, and does it matter to a system?"""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -47,7 +47,7 @@ COMMAND = "python -m compute overlap compute"
 EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
 SEPARATOR = ","
-"""Separator of a pair's corpora in the address; no corpus's name contains it."""
+"""Separator of a pair's corpora in the address; corpora's names do not contain it."""
 _SIMILARITY = Column("Similarity", "similarity", plain, width=72)
 _PAIR = (Column("Corpus", "dataset"), Column("Other", "other"), _SIMILARITY)
 _ALL = (Column("Corpus", "other"), _SIMILARITY)
@@ -69,7 +69,7 @@ class View(NamedTuple):
     floor: float
     order: str
     least: float
-    """Similarity from which a line of the graph is solid."""
+    """Similarity at which a line of the graph becomes solid."""
     left_out: list[str]
     """Datasets that correlations exclude."""
     pairs: DataFrame
@@ -79,12 +79,12 @@ class View(NamedTuple):
 
     @property
     def titles(self) -> dict[str, str]:
-        """Title of each collection by its name."""
+        """Title of each collection, by its name."""
         return dict(zip(self.counted["dataset"], self.counted["title"], strict=True))
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     shown = yield Choice("view", "View", VIEWS, HEATMAP, noun="view", side_by_side=True)
     view: View = yield Row(partial(_controls, ask, shown))
     if shown == SHIFT:
@@ -111,7 +111,7 @@ def _controls(ask: Ask, shown: str) -> Steps:
     if numbers == COMPUTED:
         unit = yield Choice("unit", "N-gram order", list(UNITS), noun="kind of words", width=150)
         name = yield Choice(
-            "floor", "Minimum frequency", list(FLOORS), noun="bound of frequency", width=190
+            "floor", "Minimum frequency", list(FLOORS), noun="frequency bound", width=190
         )
         floor = FLOORS[name]
     if shown == HEATMAP:
@@ -126,8 +126,8 @@ def _controls(ask: Ask, shown: str) -> Steps:
 
 
 def _numbers(ask: Ask) -> Steps:
-    """Published or computed figures: computed ones for users with their own corpus, and if the
-    address has a value that only these have."""
+    """Published or computed figures: computed ones for users with their own corpus, or if only
+    these have the address's value."""
     asked = []
     for key in ("unit", "floor", "pair"):
         asked += yield Asked(key, many=True)
@@ -137,7 +137,7 @@ def _numbers(ask: Ask) -> Steps:
 
 
 def _has_own(ask: Ask) -> bool:
-    """True if a corpus was counted here, or the user's own is stored."""
+    """True if a corpus was counted here, or the user's own corpus is stored."""
     return any(
         (part.kind in ("ngrams", "wordpieces") and not part.shipped)
         or (part.kind == "documents" and part.dataset not in DATASETS)
@@ -146,7 +146,7 @@ def _has_own(ask: Ask) -> bool:
 
 
 def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, DataFrame]:
-    """`View.pairs` and `View.counted`."""
+    """The fields `pairs` and `counted` of `View`."""
     if numbers == PUBLISHED:
         return ask(select.in_print, source=published.OVERLAP), heatmap.collections_in_print()
     found = ask(select.vocabularies).fillna({"domain": "Other"})
@@ -154,11 +154,11 @@ def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, 
 
 
 def too_few(counted: DataFrame, unit: str) -> str:
-    """Inputs missing for a comparison, and the command to add them."""
+    """Inputs missing for a comparison, and the command that adds them."""
     number = counted["dataset"].nunique()
     has = "No corpus has" if not number else "Only one corpus has"
     need = "two are needed" if not number else "another one is needed"
-    return f"{has} its {unit} counted; {need} for a comparison. {COMMAND} DATASET… counts them."
+    return f"{has} its {unit} counted; {need} for a comparison. Count them with {COMMAND} DATASET…."
 
 
 def _pair_link(*pair: str) -> Link:
@@ -166,8 +166,8 @@ def _pair_link(*pair: str) -> Link:
 
 
 def _heatmap(view: View, square: DataFrame) -> Steps:
-    """The triangle and a table of the pairs; a click in either opens the pair below, if its words
-    were counted."""
+    """The triangle and a table of pairs; a click in either opens the pair below, if its words are
+    counted."""
     square = square.loc[names := _order(view, square), names]
     rows = view.pairs.sort_values("similarity", ascending=False, kind="stable")
     titles = view.titles
@@ -230,7 +230,7 @@ def _table(
 
 
 def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
-    """The words that a pair shares most, and those most specific to each corpus."""
+    """The words that a pair shares most, and the words most specific to each corpus."""
     yield Pick("pair", "Pair of corpora", shown)
     one, _, other = chosen.partition(SEPARATOR)
     function_words = yield Switch("function_words", "Include function words")
@@ -250,7 +250,7 @@ def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
 
 
 def _sides(rows: DataFrame, names: tuple[str, str]) -> Iterator[list[Step]]:
-    """A column for each side of `select.words_of_pair`."""
+    """A column for each side in `select.words_of_pair`."""
     legend = partial(pair_words.legend, names)
     for side, head in pair_words.heads(names).items():
         drawn = partial(pair_words.words, rows[rows["side"] == side], names)
@@ -271,7 +271,7 @@ def _graph(view: View, square: DataFrame) -> Steps:
     points = similarity_matrix.layout(square)
     figure = Figure(
         "graph",
-        "Vocabulary overlap of corpora: similar ones near each other",
+        "Vocabulary overlap: similar corpora are close together",
         partial(graphs.graph, square, points, view.counted, least=view.least, unit=view.unit),
         graphs.legend(square, view.least),
         opens=Link(carried=("node",)),
@@ -286,7 +286,7 @@ def _graph(view: View, square: DataFrame) -> Steps:
 
 
 def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
-    """The two nearest of every corpus, or all neighbours of the chosen one."""
+    """The two nearest neighbours of every corpus, or all neighbours of the chosen one."""
     names = [EVERY, *map(str, square.index)]
     look: dict[str, Any] = {"noun": "corpus", "width": 300, "titles": titles}
     name = yield Choice("node", "Neighbours of", names, **look)
@@ -310,7 +310,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
 
 
 def _about(view: View) -> Steps:
-    """Counts, comparison and omissions; or the source of published values."""
+    """Counts, comparison and omissions of computed values; or the source of published values."""
     if view.numbers == PUBLISHED:
         yield Note(heatmap.PRINTED)
         return

@@ -1,4 +1,4 @@
-"""Every SELECT on corpus similarity; `dataset` is a corpus here, which splits share."""
+"""All SELECTs on corpus similarity; here `dataset` is a corpus, which splits share."""
 
 import re
 
@@ -11,15 +11,15 @@ from compute.datasets import published
 from compute.reading.questions import question, select
 
 CANDIDATES = 20_000
-"""Most frequent words of each corpus among which informative ones are searched."""
+"""Most frequent words of each corpus that are considered as informative."""
 
 
 @select(shows="datasets")
 def similarities(unit: str, floor: float) -> str:
     """dataset, other, similarity: every stored pair once, dataset < other.
 
-    `unit` is a name of UNITS, `floor` one of FLOORS. Only pairs whose compared counts are still
-    those that are stored.
+    `unit` is a name of UNITS, `floor` one of FLOORS. Only pairs whose counts have not changed since
+    the comparison.
     """
     return f"""
         with counts as (
@@ -107,8 +107,8 @@ _NONE = "$^"
 _FUNCTION_WORDS = f"(^| )({'|'.join(map(re.escape, sorted(STOP_WORDS)))})( |$)"
 
 
-# Only words among the most frequent of a corpus can be informative; their shares in the other
-# corpus are looked up, however rare.
+# Only the most frequent words of a corpus are considered; their shares in the other corpus are
+# looked up, however rare.
 _WORDS_OF_PAIR = """
     with totals as (
         select dataset, (provenance -> '$.units' -> $unit ->> 'tokens')::bigint as tokens

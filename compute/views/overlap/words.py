@@ -1,4 +1,4 @@
-"""The words of two corpora: those they share, and those most specific to each."""
+"""Words of two corpora: those they share, and those most specific to each."""
 
 import math
 from typing import Any
@@ -18,12 +18,12 @@ _COLUMN = 54
 
 _GLYPHS = "●◆"
 BOTH, FIRST, SECOND = "both", "dataset", "other"
-"""The sides of `overlap.select.words_of_pair`."""
+"""Sides of `overlap.select.words_of_pair`."""
 SIDES = (BOTH, FIRST, SECOND)
 
 
 def heads(names: tuple[str, str]) -> dict[str, str]:
-    """Heading of each side, for two collections of these titles."""
+    """Heading of each side for collections of these titles."""
     return {
         BOTH: "Shared most",
         FIRST: f"More frequent in {names[0]}",
@@ -36,8 +36,8 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     """One line per word from its share in one corpus to that in the other, on a log scale.
 
     `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
-    the two collections. The numbers at the right are per million words; a share of 0, which a log
-    scale cannot show, is at its left end.
+    the two collections. The numbers at the right are per million words. A share of 0, which a log
+    scale cannot show, is at the left end.
     """
     look = looks.palette(theme)
     colours = (look.win, look.loss)
@@ -125,13 +125,13 @@ def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
 
 
 def _ends(shares: list[list[float]]) -> tuple[float, float]:
-    """The range of the axis, per million, with a margin."""
+    """Range of the axis, per million, with a margin."""
     found = [value for values in shares for value in values if value > 0] or [1.0]
     return min(found) / 2, max(found) * 1.5
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round values from low to high with room for their labels."""
+    """Round values from low to high that have room for their labels."""
     decade = (WIDTH - _LEFT - _RIGHT) / math.log10(high / low)
     room = 44
     for steps, gap in (((1, 2, 5), math.log10(2)), ((1, 3), math.log10(3)), ((1,), 1)):

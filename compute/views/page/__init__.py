@@ -1,8 +1,8 @@
 """A page as records: the dashboard, exported files, captions and tests read the same ones.
 
 A page is a generator without Streamlit. It yields *parts*, which are shown in that place, and
-*controls*, and is sent each control's value. A *holder* arranges further steps; it takes a function
-that returns them, so that they can be left out, drawn later or redrawn.
+*controls*, whose values are sent back to it. A *holder* arranges further steps. It takes a function
+that returns the steps, so that they can be left out, drawn later or redrawn.
 """
 
 from compute.views.page import offers

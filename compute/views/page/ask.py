@@ -1,4 +1,4 @@
-"""The questions that a page may ask the store."""
+"""Questions that a page may ask the store."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -11,19 +11,19 @@ from compute.views.shared.query_slices import Kind
 
 
 class Ask(Protocol):
-    """One version of the store, read with one choice of judgements."""
+    """A version of the store, read with one choice of judgements."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
         """Answer of a query declared by `@question`; the frame is the caller's own copy.
 
-        `added` chooses official + added judgements, or official ones, regardless of the switch.
+        `added` chooses official + added or only official judgements, regardless of the picker.
         """
         ...
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
-        """The same for a file, which is made after the page."""
+        """The same answer for a file, which is made after the page."""
         ...
 
     @property
@@ -33,7 +33,7 @@ class Ask(Protocol):
 
     @property
     def counting(self) -> Choice:
-        """Added judgements that count whenever added ones do."""
+        """Added judgements to use whenever added ones count."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Ask(Protocol):
         ...
 
     def versions(self, datasets: Sequence[str] | None = None) -> Sequence[Part]:
-        """Hits of superseded runs, oldest first, on all datasets or on the given ones."""
+        """Hits of superseded runs, oldest first, on the given datasets or all."""
         ...
 
     def measures(self) -> list[str]:

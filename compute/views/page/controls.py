@@ -1,4 +1,4 @@
-"""Controls of a page: each has a key, under which the address stores its value."""
+"""Controls of a page; a control's key is also the key of its value in the address."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Control:
     label: str = ""
 
     def value(self, given: Any) -> Any:
-        """Value from an address or a caller; None if neither gives one. Raises Missing."""
+        """Value from an address or a caller; None without one. Raises Missing."""
         raise NotImplementedError
 
 
@@ -31,22 +31,22 @@ class Choice(Control):
     options: Sequence[str] = ()
     default: str | None = None
     noun: str = ""
-    """Word for an option, for the message on an unknown one; empty for no message."""
+    """Noun for an option, used in the message on an unknown one; empty for no message."""
     advice: Callable[[str], str] = _no_advice
-    """Next step for an unknown name, instead of similar names."""
+    """Next step for an unknown name, shown instead of similar names."""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
     """Lines of the tooltip."""
     width: int = 190
     disabled: bool = False
     known: Sequence[str] = ()
-    """Names that an address may contain, if there are more than the options."""
+    """Names that an address may contain, if it may contain more than the options."""
     recalls: Sequence[str] = ()
-    """Options shared with other pages: the last one shown is the next default."""
+    """Identifier shared with other pages: the last value shown is the next default."""
     side_by_side: bool = False
-    """True to show all options at once, as for views of a page."""
+    """True to show all options at once, as for the views of a page."""
     of_matrix: bool = False
-    """True for the look of a matrix, which a narrow screen replaces by lists."""
+    """True if it displays a matrix that a narrow screen replaces by lists."""
 
     def value(self, given: Any) -> Any:
         name = "".join(_names(given)[-1:])
@@ -60,18 +60,18 @@ class Choice(Control):
 
 @dataclass(frozen=True)
 class Many(Control):
-    """Any number of several options; `empty` states the meaning of none."""
+    """Any number of several options; `empty` says what an empty choice means."""
 
     options: Sequence[str] = ()
     default: Sequence[str] | None = None
-    """With one, even an empty one, the address records that none is chosen."""
+    """If set, the address also records an empty choice."""
     noun: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
     width: int = 230
     empty: str = "all"
     known: Sequence[str] = ()
-    """Names that an address may contain, if there are more than the options."""
+    """Names that an address may contain, if it may contain more than the options."""
 
     def value(self, given: Any) -> Any:
         if given is None:
@@ -94,10 +94,10 @@ class Few(Control):
     """Names that an address may contain."""
     most: int = 4
     instead: Sequence[str] = ()
-    """Names that the address has under the keys `replaces`, if it has none under this one."""
+    """Names that the address has under the keys `replaces`, if it has no value under this key."""
     replaces: Sequence[str] = ()
     usual: Sequence[Sequence[str]] = ()
-    """Default if the address has no known name: the first of these with a known one."""
+    """Defaults if the address has no known name: the first of these lists with a known name."""
     noun: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
@@ -132,7 +132,7 @@ class Switch(Control):
 
 
 LEAST, LARGEST = 0.001, 1.0
-"""Limits of the number, a difference of two means."""
+"""Bounds of the number, which is a difference of two means."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Number(Control):
     width: int = 190
 
     def value(self, given: Any) -> Any:
-        """Raise WrongInput for a value that is not such a number."""
+        """Raise WrongInput if the value is not a difference of two means."""
         found = _number(self, given)
         if found is None or LEAST <= found <= LARGEST:
             return found
@@ -175,10 +175,10 @@ class Words(Control):
 
 @dataclass(frozen=True)
 class Pick(Control):
-    """One of many things shown by a text, which need not be unique."""
+    """One of many things, each shown by a text that need not be unique."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
-    """Text of each name."""
+    """Text for each name."""
     usual: str = ""
     remembered: str = ""
     """Name under which `Recalled` finds the last shown value."""
@@ -190,7 +190,7 @@ class Pick(Control):
 
 @dataclass(frozen=True)
 class Offered(Control):
-    """Options of a control elsewhere, which itself reports unknown names in the address."""
+    """Options of a control elsewhere, which reports unknown names in the address itself."""
 
     options: Collection[str] = ()
     noun: str = ""
@@ -203,10 +203,10 @@ class Offered(Control):
 
 @dataclass(frozen=True)
 class Asked(Control):
-    """Value of a key of the address, without a widget."""
+    """Value of an address key, without a widget."""
 
     many: bool = False
-    """All names, none for an absent key; otherwise the last one as text."""
+    """True for all names (none for an absent key); otherwise the last name as text."""
     opened: bool = False
     """True for its value when the page was opened."""
 
@@ -224,14 +224,14 @@ def _number(control: Control, given: Any) -> float | None:
 
 
 def _names(given: Any) -> list[str]:
-    """A value as in an address: on is true; off and nothing are absent."""
+    """A value as written in an address: on is true; off and nothing are absent."""
     if given is None or isinstance(given, bool):
         return ["true"] * bool(given)
     return list(given) if isinstance(given, list | tuple) else [str(given)]
 
 
 def split(names: str) -> list[str]:
-    """Names separated by commas; commas within parentheses of a name do not count."""
+    """Names separated by commas; commas inside the parentheses of a name do not count."""
     found, depth = [""], 0
     for letter in names:
         depth += (letter == "(") - (letter == ")")
@@ -249,7 +249,7 @@ def refuse(name: str, options: Sequence[str], noun: str, advice: str = "") -> No
 
 
 def similar(name: str, options: Sequence[str]) -> list[str]:
-    """Up to three options that somebody may have meant by a name."""
+    """Up to three options that may be meant by a name."""
     return get_close_matches(name, options, n=3, cutoff=0.5)
 
 

@@ -1,4 +1,4 @@
-"""Holders: records that arrange steps, and are sent the steps' results."""
+"""Holders: records that arrange steps and are sent the steps' results."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from compute.views.page.controls import Control
 from compute.views.page.parts import Part
 
 OPEN = "open"
-"""Key of the address that names the open expanders."""
+"""Address key that names the open expanders."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Steps side by side; messages on its controls are above."""
+    """Steps side by side; messages on their controls are above."""
 
     inside: "Inside"
     aligned: str = "bottom"
@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Above:
-    """Steps above the row of controls that yields this."""
+    """Steps placed above the row of controls that yields this."""
 
     inside: "Inside"
 
@@ -47,8 +47,8 @@ class Section:
     asks: Sequence[str] = ()
     """Keys of its controls, which an address may have even if the section is skipped."""
     folded: bool = False
-    """A closed expander under its heading: the dashboard runs it once it is open, and is sent None
-    before. Files and sites include it."""
+    """A closed expander under its heading. The dashboard runs it when it is opened and sends None
+    before; files and sites always include it."""
 
     @property
     def name(self) -> str:
@@ -59,13 +59,13 @@ class Section:
 def folded(
     inside: "Inside", holds: Sequence[str], heading: str, asks: Sequence[str] = ()
 ) -> Section:
-    """A section that is folded."""
+    """A section that is collapsed at first."""
     return Section(inside, holds, heading, asks, folded=True)
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Columns. With widths, in pixels, they wrap on a narrow screen; without, they share it."""
+    """Columns. With widths in pixels they wrap on a narrow screen; otherwise they shrink."""
 
     columns: Sequence["Inside"]
     widths: Sequence[int] = ()
@@ -76,7 +76,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Box:
-    """Steps in a frame; with a height in pixels they scroll in it."""
+    """Steps in a frame; if it has a height in pixels, they scroll."""
 
     inside: "Inside"
     height: int | str = "content"
@@ -85,19 +85,18 @@ class Box:
 
 @dataclass(frozen=True)
 class Live:
-    """Steps that rerun by themselves after each judgement; their result is sent when the whole page
-    runs."""
+    """Steps that rerun after each judgement; their result is sent when the whole page runs."""
 
     inside: "Inside"
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A slot for steps that are computed later: `Into` takes what is sent back."""
+    """A slot for steps that are computed later: `Into` takes the value sent back."""
 
     width: int | str = "stretch"
     replaced: bool = False
-    """Each step replaces the one before it."""
+    """Steps of which each replaces the one before."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class Into:
 
 @dataclass(frozen=True)
 class Wait:
-    """Long work under a message; it is sent the result of `work`."""
+    """Long work under a message; the result of `work` is sent back."""
 
     text: str
     work: Callable[[], Any]

@@ -1,4 +1,4 @@
-"""Options that the controls of several pages offer, and the titles of datasets and systems."""
+"""Options that controls of several pages offer, and titles of datasets and systems."""
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
@@ -50,8 +50,8 @@ def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
 
 
 def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
-    """The two systems of a dataset to show by default: the top two. `leading`: its systems, the
-    best first. With fewer than two: BM25, if available, and the last."""
+    """The two systems of a dataset to show by default: the top two of `leading` (best first). With
+    fewer than two: BM25, if available, and the last."""
     best = [system for system in leading if system in systems][:2]
     if len(best) == 2:
         return best[0], best[1]
@@ -70,8 +70,8 @@ def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> 
 
 
 def told(known: Sequence[str]) -> list[str]:
-    """A line for each lexical system of the catalogue: its settings and the tables that report it,
-    since titles alone are ambiguous."""
+    """A line on each lexical system: its settings and the tables that report it, since its title is
+    ambiguous."""
     rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
     lines = {
         row.title: "; ".join([*row.settings.split("; ")[:3], *_printed(row)])
@@ -86,8 +86,8 @@ def _printed(row: System) -> list[str]:
 
 
 def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str] = ()) -> Steps:
-    """The control of shown systems; returns them in the order of `known`, or all if none is set. It
-    also offers their versions on `datasets`."""
+    """Picker of the shown systems; returns them in the order of `known`, or all if none is chosen.
+    It also offers their versions on `datasets`."""
     chosen = yield Many(
         "systems",
         "Systems",
@@ -101,11 +101,11 @@ def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str]
 
 
 def to_score(name: str) -> str:
-    """Advice to score stored runs by a measure that is not offered."""
+    """Advice on scoring stored runs by a measure that is not offered."""
     if not is_measure(name):
         return ""
     command = f"python -m compute rescore --measure {shlex.quote(name)}"
-    return f"To score the stored runs by it: {command}"
+    return f"To score the stored runs by it, run {command}"
 
 
 def record(ask: Ask, dataset: str) -> Dataset:
@@ -117,13 +117,13 @@ NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo compute
 
 
 def dataset(ask: Ask, names: Sequence[str], noun: str, width: int, **more: Any) -> Choice:
-    """The control of datasets, whose value other pages share."""
+    """Picker of datasets, whose value other pages share."""
     how: dict[str, Any] = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
     return Choice("dataset", "Dataset", names, noun=noun, **how)
 
 
 def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
-    """The control of datasets with ranked lists; `runs`: dataset, system."""
+    """Picker of datasets with ranked lists; `runs`: dataset, system."""
     names = list(dict.fromkeys(runs["dataset"]))
 
     def advice(name: str) -> str:
@@ -149,18 +149,18 @@ def is_loaded(ask: Ask, dataset: Dataset) -> bool:
 
 
 def is_unjudged(ask: Ask, name: str) -> bool:
-    """True if a dataset has runs, and no judgement that counts."""
+    """True if a dataset has runs but no judgements that count."""
     return name in set(ask(catalogue.unjudged)["dataset"])
 
 
 def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
-    """The sentence that replaces the scores of a dataset without judgements, and next steps."""
+    """Sentence in place of scores for a dataset without judgements, with next steps."""
     yield Message(next_steps.without_judgements(name))
     ways = [
         Button("Compare its runs", Link("compare", {"dataset": name})),
         Button("Judge documents", Link("annotate", {"view": "new", "dataset": name})),
     ]
-    # Compare has a button for the documents that decide.
+    # Compare has a button that samples documents to judge.
     ways = ways if compare else []
     yield Row([*ways, Button("Add judgements", Link("data", {"show": "Import", "to": name}))])
 
@@ -174,14 +174,14 @@ def without_runs(ask: Ask, dataset: Dataset) -> str:
 
 
 def measure(ask: Ask) -> Choice:
-    """The control of measures."""
+    """Picker of measures."""
     look: dict[str, Any] = {"noun": "measure", "advice": to_score, "width": 150}
     return Choice("measure", "Measure", names := ask.measures(), recalls=names, **look)
 
 
 def segmented(ask: Ask, *collections: str) -> str:
-    """Sentence on how words of these collections (without any: of all) are split in scripts without
-    spaces; empty if there are none."""
+    """Sentence on how words in scripts without spaces are split, if these collections (default:
+    all) have any."""
     found = {
         (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
         for part in ask.parts()
@@ -195,14 +195,14 @@ def segmented(ask: Ask, *collections: str) -> str:
 
 
 KIND = "queries"
-"""Key of the query group in the address, such as `topic:sea`."""
+"""Address key of the query group, such as `topic:sea`."""
 EVERY = ""
-"""No group: all queries."""
+"""No query group: all queries."""
 
 
 def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
-    """The control of query groups on a page of one dataset, given by its parts. Returns an `Ask` of
-    the chosen group."""
+    """Picker of query groups on a page of one dataset, given by its parts. Returns an `Ask` for the
+    chosen group."""
     # Looking up the words of all queries takes longer than most pages.
     rare = (yield Asked(KIND)).startswith(f"{query_slices.RARE}:")
     found = ask(query_slices.kinds, datasets=list(datasets), rare=rare, added=False)
@@ -210,8 +210,8 @@ def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
 
 
 def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
-    """The same on a page of all datasets: groups by labels, and the one in the address. `unless` is
-    the reason why no group can be chosen, if any."""
+    """The same picker on a page of all datasets: groups by labels, and the group in the address.
+    `unless`: reason why no group can be chosen, if any."""
     asked = yield Asked(KIND)
     if unless:
         if asked:
@@ -254,7 +254,7 @@ def _group(
 def instead(name: str) -> str:
     """Advice for a query group that is not offered."""
     of = query_slices.BY_RESULTS.get(name.partition(":")[0], "")
-    why = f"Groups {of} are only descriptive; Dataset shows them. "
+    why = f"Groups {of} are only descriptive; the Dataset page shows them. "
     return f"{why * bool(of)}All queries are shown."
 
 

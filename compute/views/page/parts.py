@@ -1,4 +1,4 @@
-"""Parts of a page: its content, with all texts that accompany it wherever it is shown."""
+"""Parts of a page: its content, with all texts that accompany it on screen and in files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,21 +11,21 @@ from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import Legend
 
 MOST_WORDS = 30
-"""Most visible words of a note; further facts are in its tooltip."""
+"""Most visible words of a note; the rest is in its tooltip."""
 OF = ("dataset", "measure")
 """Controls that apply to most figures and tables."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """An address: of another page, or of this one (`page` empty) with its other keys unchanged."""
+    """An address of another page, or of this page (`page` empty) with its other keys unchanged."""
 
     page: str = ""
     names: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     carried: Sequence[str] = ()
-    """Keys of the address for the values carried by a mark or a row, in order."""
+    """Address keys for the values carried by a mark or row, in order."""
     keeps: Sequence[str] = ()
-    """Keys that this page's own address also keeps, for the way back."""
+    """Keys of this page's address to keep for the way back."""
 
     def of(self, carried: Sequence[str] = ()) -> dict[str, Any]:
         """Keys and values of the address for the clicked values."""
@@ -33,12 +33,12 @@ class Link:
 
 
 Opens = Link | Callable[..., Link | None]
-"""A link, or a function that makes one from the clicked values, or None."""
+"""A link, a function that makes a link from the clicked values, or None."""
 
 
 @dataclass(frozen=True)
 class Button:
-    """A link to a page; without a page, or with an icon, it is a button that sets controls here."""
+    """A link to a page; without a page, or with an icon, a button that sets controls here."""
 
     label: str
     opens: Link
@@ -50,7 +50,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Widget:
-    """A form of the dashboard, by its name; files leave it out."""
+    """A form of the dashboard, by its name; files omit it."""
 
     name: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Widget:
 
 @dataclass(frozen=True)
 class Heading:
-    """The question that the parts below answer."""
+    """Question that the parts below answer."""
 
     text: str
 
@@ -83,7 +83,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Static:
-    """A short table of definitions, complete on the page and in no file."""
+    """A short table of definitions, shown completely on the page and never exported."""
 
     rows: DataFrame
     width: int | None = None
@@ -103,7 +103,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Message:
-    """The reason why something is absent, and the next step."""
+    """Reason why something is absent, with the next step."""
 
     text: str
 
@@ -122,7 +122,7 @@ class Note:
     facts: Sequence[str] = ()
     """Sentences; empty ones are left out."""
     of_matrix: str = ""
-    """The last fact, if the figure is drawn as a matrix and not as lists on a narrow screen."""
+    """Last fact, shown only if the figure is drawn as a matrix, not as lists on a narrow screen."""
 
     @property
     def _told(self) -> list[str]:
@@ -130,7 +130,7 @@ class Note:
 
     @property
     def shown(self) -> str:
-        """Visible facts: the first, and those after it within MOST_WORDS."""
+        """Visible facts: the first, and later ones up to MOST_WORDS."""
         shown = self._told[:1]
         for fact in self._told[1:]:
             if len(" ".join([*shown, fact]).split()) > MOST_WORDS:
@@ -139,7 +139,7 @@ class Note:
         return " ".join(shown)
 
     def narrow(self) -> "Note":
-        """The note if lists replace the matrix."""
+        """Note if lists replace the matrix."""
         return replace(self, of_matrix="")
 
     def behind(self) -> str:
@@ -149,7 +149,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Legends:
-    """The legend of the figures below."""
+    """Legend of the figures below."""
 
     entries: Legend
     of_matrix: bool = False
@@ -170,17 +170,17 @@ class Figure:
     sample: tuple[Mapping[str, str | int], str] | None = None
     """Provenance of the sample behind the estimate, and the measure."""
     of: Sequence[str] = OF
-    """Keys of the controls that it depends on: they name its file and appear in its heading."""
+    """Keys of the controls that it depends on; they are part of its file name and heading."""
     main: bool = False
-    """True for the page's main figure: its file name omits the key."""
+    """True for the page's main figure, whose file name omits the key."""
     narrow: bool = False
-    """True if it fits in one column of a paper, 84 mm, without overlapping texts."""
+    """True if it fits one column of a paper (84 mm) without overlapping texts."""
     finding: str = ""
-    """Finding in one sentence, above the title."""
+    """The finding in one sentence, above the title."""
     source: str = ""
-    """Source of its numbers, unless it is stored runs or the table named by a control."""
+    """Source of its numbers, if not stored runs or the table chosen by a control."""
     table: "Callable[[], Table] | None" = None
-    """Table of its data in a paper, if its rows and columns are not those of the Data table."""
+    """Its data as a table in a paper, if different from the Data table."""
 
 
 Format = Callable[..., str]
@@ -189,17 +189,17 @@ _NO_SCORES = Scores(())
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its heading, the fields it shows, and their format."""
+    """A column of a table: heading, fields and format."""
 
     head: str
     field: str | Sequence[str] = ""
-    """By default the heading. Several fields form one text on the page, but separate columns in
+    """Default: the heading. Several fields form one text on the page but separate columns in
     files."""
     format: Format | str = ""
-    """Writes a value on the page and in print; a text is a number format for the browser, and print
-    then uses its default."""
+    """Function that formats a value on the page and in print; a text is a number format of the
+    browser only."""
     unit: str = ""
-    """Unit of the values, in brackets after the heading in files for programs."""
+    """Unit of the values, in brackets after the heading in data files."""
     label: str = ""
     """Its heading on the page, if the one in files is longer."""
     told: str = ""
@@ -208,9 +208,9 @@ class Column:
     pinned: bool = False
     """True if it stays visible while scrolling."""
     fill: Callable[[str], Sequence[str]] | None = None
-    """The CSS of each cell on the page, by the theme."""
+    """CSS of each cell on the page, by theme."""
     drawn: Callable[[str], Sequence[str | None]] | None = None
-    """Addresses of pictures, by theme, instead of fields; no file includes them."""
+    """Addresses of pictures by theme, instead of fields; not exported."""
     in_files: bool = False
     """True if only files include it."""
 
@@ -238,27 +238,27 @@ class Table:
     title: str
     rows: DataFrame
     columns: Sequence[Column] = ()
-    """By default every field under its own name."""
+    """Default: every field under its own name."""
     scores: Scores = _NO_SCORES
     """Headings of columns that compare systems."""
     opens: Opens | None = None
     carried: Sequence[Sequence[str]] = ()
-    """For each row the values passed to `opens`."""
+    """Values passed to `opens` for each row."""
     by_cell: bool = False
-    """True if `opens` also takes, as the last value, the heading of the clicked column."""
+    """True if `opens` also takes the heading of the clicked column, as the last value."""
     selected: int | None = None
-    """The selected row; with it, a click selects whole rows."""
+    """The selected row; if set, a click selects whole rows."""
     bold: Sequence[Sequence[bool]] | None = None
-    """True for bold cells on the page, row by row."""
+    """True for cells that are bold on the page, row by row."""
     height: int | str | None = None
-    """Pixels, or `auto` for ten visible rows; by default as high as its rows, up to a limit."""
+    """Pixels, or `auto` for ten visible rows; by default as high as all rows, up to a limit."""
     width: int | None = None
     most: int | None = None
     """Most rows on the page, if files have more."""
     absent: str = "–"
     """Sign of an absent value."""
     of: Sequence[str] = OF
-    """Keys of the controls that it depends on: they name its file."""
+    """Keys of the controls that it depends on, used in its file name."""
     name: str = ""
     """Name of its exported file, without the extension."""
     source: str = ""
@@ -266,7 +266,7 @@ class Table:
 
     @property
     def caption(self) -> str:
-        """The title, and the source in brackets."""
+        """The title, with the source in brackets."""
         return f"{self.title} ({self.source})" if self.source else self.title
 
     @property
@@ -283,7 +283,7 @@ class Table:
 
     @property
     def shown(self) -> DataFrame:
-        """The values on the page, by heading; several fields form a text."""
+        """Values on the page by heading; several fields form a text."""
         rows = self.rows if self.most is None else self.rows.head(self.most)
         if not self.columns:
             return rows

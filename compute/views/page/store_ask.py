@@ -1,4 +1,4 @@
-"""The store as a page queries it, without a server."""
+"""The store as pages query it, without a server."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -30,9 +30,9 @@ class StoreAsk:
     judgement: int
     """Id of the newest added judgement that counts."""
     choice: Choice | None = None
-    """None for official judgements only."""
+    """Added judgements that count, or None for only official ones."""
     added: Choice = _USUAL
-    """Added judgements that count when requested, regardless of the choice."""
+    """Added judgements to use on request, whatever the choice."""
     picked: tuple[str, ...] = ()
     """Versions of systems treated like systems."""
     kind: Kind | None = None
@@ -66,13 +66,13 @@ class StoreAsk:
         return self.choice or self.added
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
-        """The same, while the store is open."""
+        """The same `Ask` while the store is open."""
         return partial(self, query, **parameters)
 
     def only(self, kind: Kind) -> "StoreAsk":
         """The same store, reading one query group."""
         found = replace(self, kind=kind)
-        # Listeners learn the inputs of the group, such as a file of labels.
+        # Listeners are told the inputs of the group, such as a file of labels.
         self(query_slices.of_kind, added=False, **kind._asdict())
         return found
 
@@ -89,7 +89,7 @@ class StoreAsk:
         return self.answers.holding(self.manifest, self.picked).parts
 
     def versions(self, datasets: Sequence[str] | None = None) -> list[Part]:
-        """Hits of superseded runs, oldest first, on all datasets or on the given ones."""
+        """Hits of superseded runs, oldest first, on the given datasets or all."""
         found = self.answers.versions(self.manifest)
         return [part for part in found if datasets is None or part.dataset in datasets]
 
@@ -102,8 +102,8 @@ class StoreAsk:
 def opened(
     store: Store, named: Sequence[str] = (), choice: Choice | None = None
 ) -> Iterator[StoreAsk]:
-    """The newest version of a store; versions of systems among `named` are treated like systems. It
-    is closed after the with-block."""
+    """The newest version of a store, for a with-block; versions of systems in `named` are treated
+    like systems."""
     manifest, judgement = store.version(), store.judgement_version()
     with closing(Answers(store, query_slices.of_kind)) as answers:
         picked = tuple(run_versions.named(answers.versions(manifest), named))

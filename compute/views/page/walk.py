@@ -1,4 +1,4 @@
-"""A page without a browser: its parts for given values, or one figure or table of it."""
+"""A page without a browser: its parts for given values, or a single figure or table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ FREE = (
 
 
 def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
-    """Parts of a page for these values, in the order of the screen, including folded ones.
+    """Parts of a page for these values, in screen order, including collapsed ones.
 
     Raises Missing for an unknown value, WrongInput for a key without a control.
     """
@@ -48,8 +48,8 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
 
 
 def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
-    """A control of a page outside its sections; None if the page has none for these values."""
-    walk = Walk(chosen, " ")  # no section has such a part, so all are skipped
+    """A control of a page outside its sections; None if there is none for these values."""
+    walk = Walk(chosen, " ")  # no section has such a part, so all sections are skipped
     for _ in walk.run(lambda: page(ask), []):
         if key in walk.controls:
             break
@@ -57,19 +57,19 @@ def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
 
 
 class Found(NamedTuple):
-    """A figure or table, and the controls before it."""
+    """A figure or table, with the controls before it."""
 
     part: Figure | Table
     values: Mapping[str, Any]
     """Value of each control by its key."""
     titles: Mapping[str, Mapping[str, str]]
-    """Titles of the options of each control that has any."""
+    """Titles of the options of each control that has titles."""
 
 
 def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
-    """One figure or table of a page; sections without it do not run. Later steps run only if a key
-    may belong to a control there. Raises Missing for an unknown value or a part that is not shown
-    for these values, WrongInput for a key without a control."""
+    """A figure or table of a page; sections without it do not run. Later steps run only if a key
+    may belong to one of their controls. Raises Missing for an unknown value or a part that is not
+    shown for these values, WrongInput for a key without a control."""
     walk, messages = Walk(chosen, key), []
     steps = walk.run(lambda: page(ask), [])
     for part in steps:
@@ -99,7 +99,7 @@ def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
 
 
 def flat(shown: Sequence[Any]) -> Iterator[Any]:
-    """Items of a walk, in order; nested lists are flattened."""
+    """Items of a walk in order, with nested lists flattened."""
     for one in shown:
         if isinstance(one, list):
             yield from flat(one)
@@ -108,7 +108,7 @@ def flat(shown: Sequence[Any]) -> Iterator[Any]:
 
 
 class Walk:
-    """One run of a page: yields parts as they are made, and lists them in screen order."""
+    """A run of a page: yields parts as they are made, and lists them in screen order."""
 
     def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
         self._chosen, self._key = chosen, key
@@ -117,7 +117,7 @@ class Walk:
         self.shown: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
         self.held: list[str] = []
-        """Keys of other figures and tables found by a search, including skipped sections."""
+        """Keys of other figures and tables seen by a search, also in skipped sections."""
         self._passed_over: list[str] = []
 
     @property

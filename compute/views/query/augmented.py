@@ -1,4 +1,4 @@
-"""An augmented query: the weights of its original and added words."""
+"""Augmented queries: the weights of original and added words."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,20 +25,20 @@ PRINTED = {
 COMPARED = ("bm25-wordpiece", "bm25", "minilm")
 """Measures shown for augmented systems."""
 MOST_ADDED = 15
-"""Most added words that are drawn."""
+"""Most added words drawn."""
 _ROW = 24
 OWN, ADDED, DROPPED = "of the query", "added", "of the query, weight 0"
 
 
 def relative(query: DataFrame) -> DataFrame:
-    """The word pieces with weights relative to the largest, since only ratios affect a ranking."""
+    """Word pieces with weights relative to the largest, since only ratios affect a ranking."""
     heaviest = max(float(query["weight"].max()), 1e-12)
     return query.assign(share=query["weight"] / heaviest)
 
 
 @drawing
 def bars(query: DataFrame, theme: str) -> go.Figure:
-    """piece, in_query, share as horizontal bars: the query's own in order, then the added ones."""
+    """piece, in_query, share as horizontal bars: the query's own pieces, then added ones."""
     look = palette(theme)
     shown = _drawn(query)
     figure = go.Figure()
@@ -66,7 +66,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
 
 
 def _drawn(query: DataFrame) -> DataFrame:
-    """piece, share and own (true for pieces of the query) by bar."""
+    """piece, share and own (true for pieces of the query), one row per bar."""
     own = query[query["in_query"]]
     added = query[~query["in_query"]].head(MOST_ADDED)
     shown = concat([own, added], ignore_index=True)
@@ -74,7 +74,7 @@ def _drawn(query: DataFrame) -> DataFrame:
 
 
 def told(query: DataFrame) -> str:
-    """Numbers of words added, down-weighted and left out."""
+    """Sentence that counts the words added, down-weighted and left out."""
     own = query[query["in_query"]]
     added = int((~query["in_query"]).sum())
     gone = int((own["weight"] == 0).sum())
@@ -90,10 +90,8 @@ def told(query: DataFrame) -> str:
 
 
 def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
-    """Changes by augmentation in the top ten: doc_id, rank, rank_before, judged.
-
-    `hits`: system, rank, doc_id, relevance of both; the tops of the two lists.
-    """
+    """Changes by augmentation in the top ten: doc_id, rank, rank_before, judged. `hits`: system,
+    rank, doc_id, relevance at the top of both lists."""
     columns = ["doc_id", "rank", "relevance"]
     now = hits.loc[hits["system"] == system, columns]
     before = hits.loc[hits["system"] == plain_system, columns]
@@ -113,7 +111,7 @@ MOVED = (
 
 
 def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
-    """The paper's rows for these datasets, or all if there are none: a column for each measure."""
+    """The paper's rows for these datasets (all if it has none for these): a column per measure."""
     rows = figures[figures["source"].str.startswith(PAPER)]
     rows = rows[rows["dataset"].isin(datasets)] if len(datasets) else rows
     keys = ["source", "dataset", "printed"]
@@ -124,7 +122,7 @@ def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
 
 
 def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame) -> DataFrame:
-    """The same for runs computed here: augmented systems, and plain BM25 on their datasets.
+    """The same rows for runs computed here: augmented systems, and plain BM25 on their datasets.
 
     `means` by measure: dataset, system, value; `costs`: latency_p50_ms; `added`: pieces added.
     """
@@ -154,7 +152,7 @@ COLUMNS = (
         for name, (head, digits) in PRINTED.items()
     ),
 )
-"""Columns for the paper's rows and ours."""
+"""Columns for the paper's rows and for rows computed here."""
 
 
 def _rank(value: float) -> str:

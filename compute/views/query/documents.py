@@ -1,4 +1,4 @@
-"""A query's ranked lists and, below them, two of their documents: a part of the Query page."""
+"""Ranked lists of a query with two of their documents below: a part of the Query page."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import partial
@@ -31,12 +31,12 @@ from compute.views.shared import lost, next_steps
 Rows = Mapping[str, Mapping[Hashable, Any]]
 """Documents by id: title, text, relevance."""
 _TALL = 240
-"""Pixels of a document, which scrolls."""
+"""Height of a document in pixels; longer ones scroll."""
 _FURTHER = 100
-"""Most relevant documents offered that no list shows."""
+"""Most relevant documents offered that are in no shown list."""
 
 _LAST = (
-    Column("Other systems that retrieve it", "others", label="Other systems"),
+    Column("Other systems retrieving it", "others", label="Other systems"),
     Column("Lost", "lost", told="Stages at which the shown systems lose it", width=420),
 )
 
@@ -53,7 +53,7 @@ class Shown(NamedTuple):
     """Names and titles, from left to right."""
     ranks: int
     notes: list[str]
-    """One remark for the head of each list."""
+    """A remark for the head of each list."""
     n_relevant: int
 
     def asked(self, query: Any, *, of_systems: bool = True, **parameters: Any) -> DataFrame:
@@ -64,7 +64,7 @@ class Shown(NamedTuple):
 
 
 def relevant(shown: Shown) -> Iterator[Step]:
-    """Every relevant document, with its rank in the shown lists and the number of other systems."""
+    """Relevant documents, with the rank in each shown list and the number of other systems."""
     found = shown.asked(select.relevant, of_systems=False)
     rows = found.drop_duplicates("doc_id")[["doc_id", "relevance"]]
     names = [name for name, _ in shown.systems]
@@ -105,9 +105,9 @@ def _lost(shown: Shown) -> dict[str, str]:
 
 
 def lists(shown: Shown) -> Steps:
-    """The ranked lists, and the documents to read."""
+    """Ranked lists, and the documents to read."""
     places = {name: place for place, (name, _) in enumerate(shown.systems)}
-    # From the leftmost list on, so its top document is the first to be read.
+    # Starting with the leftmost list, whose top document is read first.
     hits = shown.asked(select.listed, depth=shown.ranks)
     hits = hits.sort_values("system", key=lambda names: names.map(places), kind="stable")
     asked = yield Asked("document")
@@ -133,8 +133,7 @@ def lists(shown: Shown) -> Steps:
 
 
 def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
-    """Documents that no shown list has: doc_id, relevance; relevant, or ranked and in the
-    address."""
+    """Documents that no shown list has: doc_id, relevance; relevant ones, and the address's."""
     judged = shown.asked(select.judged, of_systems=False)
     judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
     wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
@@ -145,8 +144,8 @@ def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
 
 
 def _with_texts(shown: Shown, *frames: DataFrame) -> list[DataFrame]:
-    """The frames with title and text of each doc_id, absent if texts are not loaded. All at once,
-    since finding the documents takes longer than reading them."""
+    """The frames with title and text of each doc_id, absent if texts are not loaded. All are read
+    at once because finding documents takes longer than reading them."""
     ids = dict.fromkeys(name for frame in frames for name in frame["doc_id"])
     collection = shown.dataset.collection
     texts = shown.ask(select.documents, collection=collection, doc_ids=list(ids))
@@ -163,7 +162,7 @@ def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
 
 
 def _another(shown: Shown, pick: Pick, rows: Rows, hits: DataFrame, chosen: str) -> Steps:
-    """A second document for comparison: by default the best of the next list."""
+    """A second document to compare: by default the best document of the next list."""
     listed = hits[hits["doc_id"] != chosen]
     if listed.empty:
         return

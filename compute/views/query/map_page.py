@@ -1,4 +1,4 @@
-"""The Map page: all queries of a system's run at once, ranks as columns, coloured by relevance."""
+"""The Map page: all queries of a run at once, ranks as columns, coloured by relevance."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,11 +34,11 @@ from compute.views.shared.theme import Legend
 
 _OF = ("dataset", "system", "other", "order", "ranks")
 NOTHING = "–"
-"""Choice of no second system."""
+"""Picker option for no second system."""
 ROWS = 24
 """Number of queries listed at a time."""
 FEW = 60
-"""Most queries that are listed without an overview picture."""
+"""Most queries that are listed without an overview."""
 
 
 class View(NamedTuple):
@@ -68,13 +68,13 @@ class View(NamedTuple):
         return self.query_ids[self.rows]
 
     def hits(self, query_id: str, system: str) -> DataFrame:
-        """The list of a system for a query, from `select.listed`."""
+        """A system's list for a query, from `select.listed`."""
         of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": query_id}
         return self.ask(select.listed, systems=[system], depth=self.depth, **of)
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
@@ -85,7 +85,7 @@ def page(ask: Ask) -> Steps:
     view = yield from _view(ask, dataset, systems, measure, order, ranks)
     legend = partial(rank_map.legend, rank_map.grades(view.panels))
     few = view.rows == slice(0, len(view.query_ids))
-    # On a narrow screen a few lists are shown without the map.
+    # A narrow screen shows a few lists without the map.
     yield Legends(legend, of_matrix=few)
     if not few:
         yield from _all_queries(view, legend)
@@ -131,7 +131,7 @@ def _view(
     query_ids = values["query_id"].to_numpy()[places].tolist()
     start, query = (yield Asked("from")), (yield Asked("query"))
     first = int(start) - 1 if start.isdecimal() else 0
-    # Without a position: some rows above the query.
+    # Without a position, the list begins some rows above the query.
     if not start.isdecimal() and query in query_ids:
         first = query_ids.index(query) - ROWS // 2
     size = len(query_ids) if len(query_ids) <= FEW else ROWS
@@ -141,12 +141,12 @@ def _view(
 
 
 def _to(row: int) -> dict[str, str]:
-    """Key of the address for the first listed row (0-based)."""
+    """Key in the address for the first listed row (0-based)."""
     return {"from": str(max(row, 0) + 1)}
 
 
 def _all_queries(view: View, legend: Legend) -> Steps:
-    """The picture of all queries; a click lists the queries around it."""
+    """Overview of all queries; a click lists the queries around it."""
     drawn = partial(rank_map.overview, view.panels, view.query_ids, view.rows)
     title = f"Relevance by rank, all queries of {view.dataset.title}"
     yield Figure(
@@ -161,7 +161,7 @@ def _all_queries(view: View, legend: Legend) -> Steps:
 
 
 def _some_queries(view: View, legend: Legend) -> Steps:
-    """The list of queries; a click on a cell opens its document."""
+    """List of queries; a click on a cell opens its document."""
     if len(view.listed()) < len(view.query_ids):
         yield Row(_steps(view), aligned="center")
     texts = view.ask(catalogue.asked, dataset=view.dataset.name, query_ids=view.listed())
@@ -178,8 +178,11 @@ def _some_queries(view: View, legend: Legend) -> Steps:
     )
     yield Note(
         [f"Unjudged: share of the {view.depth} ranks shown."],
-        of_matrix="Good rankings have relevant documents at the left; at the right:"
-        f" {view.measure}. Blank: fewer results returned. Click a cell to read its document.",
+        of_matrix=(
+            "In a good ranking, relevant documents are on the left. The numbers on the right are"
+            f" {view.measure}. Blank cells: fewer results returned. Click a cell to read its"
+            " document."
+        ),
     )
 
 
@@ -205,7 +208,7 @@ def _cell(view: View, packed: int) -> Link:
 
 
 def _chosen(view: View) -> list[tuple[int, int, int]]:
-    """The cells of the address's document: panel, row, rank."""
+    """Cells of the address's document: panel, row, rank."""
     if view.query not in view.listed() or not view.document:
         return []
     row = view.listed().index(view.query)
@@ -218,7 +221,7 @@ def _chosen(view: View) -> list[tuple[int, int, int]]:
 
 
 def _document(view: View, lists: Link) -> Steps:
-    """The document of the address, its ranks, and the link to the lists of its query."""
+    """The document in the address, its ranks, and a link to its query's lists."""
     ask, query, document = view.ask, view.query, view.document
     of: dict[str, Any] = {"dataset": view.dataset.name, "query_id": query}
     asked = ask(catalogue.asked, dataset=view.dataset.name, query_ids=[query])["text"].iloc[0]

@@ -1,4 +1,4 @@
-"""The Query page: the ranked lists of up to four systems side by side, with text and judgements."""
+"""The Query page: ranked lists of up to four systems side by side, with texts and judgements."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
@@ -40,9 +40,9 @@ from compute.views.query import augmented, documents, score_breakdown, select, w
 from compute.views.shared import catalogue
 
 PLAIN = "bm25-wordpiece"
-"""Systems that search with the original query, by augmented system."""
+"""Systems that search with the original query, by the augmented system."""
 _BARS = 560
-_NO_SUM = " is not a sum over ranks: choose a measure such as nDCG@10."
+_NO_SUM = " is not a sum over ranks. Choose a measure such as nDCG@10."
 _DESCRIBE = "Reasons describe. Compare tests them on runs stored after the last one was given."
 _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
 
@@ -66,7 +66,7 @@ class View(NamedTuple):
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in the order of the screen."""
+    """Controls and parts, in screen order."""
     runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
@@ -148,7 +148,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
-    """The control of systems, which the address may also name as a and b."""
+    """Picker of systems, which the address may also name as a and b."""
     pair = offers.usual_pair(ask, known, dataset)
     named = [(yield Asked("a")), (yield Asked("b"))]
     instead = [name or usual for name, usual in zip(named, pair, strict=True)]
@@ -171,8 +171,8 @@ def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
 
 
 def _query(view: View) -> Steps:
-    """The query of the address, else the first; a picker between Previous and Next. Returns its row
-    of `select.queries`, None if no query matches the search."""
+    """Picker of a query between Previous and Next; by default the address's query, else the first.
+    Returns its row of `select.queries`, None if no query matches the search."""
     name, (a, b) = view.dataset.name, (*view.names, "")[:2]
     left = f"query of {name}"
     of = {"measure": view.measure, "a": a, "b": b, "order": view.order, "find": view.find}
@@ -209,7 +209,7 @@ def _step(label: str, query_id: object, icon: str) -> Button:
 
 
 def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
-    """The sum behind the score, as a figure and a table, next to the ideal order."""
+    """Breakdown of the score as a figure and a table, next to the ideal order."""
     measure, titles = view.measure, dict(view.systems)
     if not explains(measure):
         yield Note([f"{measure}{_NO_SUM}"])
@@ -217,7 +217,7 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
     hits = view.ask(select.listed, systems=view.names, depth=parse(measure).k or 0, **of)
     judged = view.ask(select.judged, **of)
     if judged.empty:
-        yield Note(["No document is judged for this query, so it has no score."])
+        yield Note(["This query has no judged documents and therefore no score."])
         return
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in view.names}
     drawn = partial(score_breakdown.gains, [(titles[name], one) for name, one in found.items()])
@@ -239,7 +239,7 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
 
 
 def _augmented(view: View, of: Mapping[str, Any]) -> Steps:
-    """For each shown system that rewrote the query: its words, and their effect."""
+    """The words of the query, for each shown system that rewrote it, and their effect."""
     asked, titles = view.ask(select.augmented, systems=view.names, **of), dict(view.systems)
     for system, query in asked.groupby("system", sort=False):
         name = str(system)
@@ -254,11 +254,11 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
     figure = Figure(f"augmented-{system}", title, partial(augmented.bars, query), of=_REWRITTEN)
     yield Beside([[figure]], widths=(_BARS,))
     yield Note(
-        [augmented.told(query), "Longer bar: larger weight. ##: continues a word."],
+        [augmented.told(query), "Longer bars: larger weights. A piece with ## continues a word."],
     )
     hits = view.ask(select.listed, systems=[system, PLAIN], depth=10, **of)
     if PLAIN not in set(hits["system"]):
-        yield Note([f"Its effect on the ranking needs a run of {PLAIN} on this dataset."])
+        yield Note([f"To see the effect on the ranking, run {PLAIN} on this dataset."])
         return
     rows = augmented.moved(hits, system, PLAIN)
     yield Table(
@@ -268,11 +268,11 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
         augmented.MOVED,
         of=_REWRITTEN,
     )
-    yield Note([f"The top ten with the augmented query, and with the original one ({PLAIN})."])
+    yield Note([f"Top 10 with the augmented and the original query ({PLAIN})."])
 
 
 def _to_the_map(view: View, query_id: str) -> Button:
-    """Link to the map of the first two systems, at this query."""
+    """Link to the map of the first two systems at this query."""
     named = dict(zip(("system", "other"), view.names, strict=False))
     at = {"dataset": view.dataset.name, "measure": view.measure, "query": query_id}
     return Button("Open in the relevance map", Link("map", at | named))

@@ -1,4 +1,4 @@
-"""The query x rank map: queries as rows, ranks as columns, cells coloured by relevance."""
+"""Map of queries by ranks: queries as rows, ranks as columns, cells coloured by relevance."""
 
 import base64
 import io
@@ -21,9 +21,9 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 22
-"""Height of a query in the list, in pixels."""
+"""Height of a listed query in pixels."""
 ALL = 240
-"""Height of the picture of all queries, in pixels."""
+"""Height of the overview of all queries in pixels."""
 NAMES = 210
 _HEAD, _FOOT = 44, 40
 _WIDE, _HIGH = 800, ALL
@@ -49,14 +49,14 @@ class Panel:
     cells: Cells
     """Rows of `query.select_map.cells`, in display order."""
     values: NDArray[np.float64]
-    """Score of the system by row; NaN where it has none."""
+    """Score of the system for each row; NaN if it has none."""
     remark: str = ""
 
 
 def panel(
     title: str, cells: DataFrame, values: Series, measure: str, places: NDArray[np.int64]
 ) -> Panel:
-    """A system's map in the order of `places`; the remark is mean score and unjudged share."""
+    """A system's map in the order of `places`; its remark has mean score and unjudged share."""
     array = cells.to_numpy(np.int8)[places]
     filled = int((array != EMPTY).sum())
     share = f"{100 * (array == HOLE).sum() / filled:.0f}% unjudged" if filled else "no hits"
@@ -87,7 +87,7 @@ def grades(panels: Sequence[Panel]) -> list[int]:
 def colours(levels: Sequence[int], theme: str) -> list[str]:
     """Colours for an empty rank, unjudged, not relevant, then the levels above 0, ascending."""
     look = looks.palette(theme)
-    # The strongest blue is for the highest level, even if it is the only one.
+    # The highest level has the strongest blue, even if it is the only one.
     shares = [0.9 - 0.5 * back / max(len(levels) - 1, 1) for back in range(len(levels))][::-1]
     blues = [looks.colour(share, look.sequential) for share in shares]
     return [look.background, look.line, look.diverging[3], *blues]
@@ -114,8 +114,8 @@ def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
 
 
 def _lists(panels: Sequence[Panel], names: Sequence[str], **_: object) -> Lists:
-    """The queries of each system in the map's order, which is the pickers' choice and no ranking.
-    Each has its score and its numbers of relevant and unjudged documents."""
+    """Lines on each system's queries in the map's order, which is chosen by a picker: score, and
+    numbers of relevant and unjudged documents."""
     return Lists(
         "System",
         "Query",
@@ -174,7 +174,7 @@ def overview(
 
 
 def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
-    """The cells as a PNG in a data URL, each rank and each query some pixels large."""
+    """Cells as a PNG in a data URL, in which each rank and query is some pixels large."""
     n, depth = cells.shape
     inks = [ImageColor.getrgb(colour) for colour in colours(levels, theme)]
     rgb = np.array(inks, np.float32)[_kinds(cells, levels)]
@@ -234,7 +234,7 @@ def _frame(
 
 
 def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
-    """Invisible points over the picture, a column of them for each part of its width."""
+    """Invisible points over the overview, a column of points for each part of its width."""
     n, depth = panel.cells.shape
     starts = bands(n, _STRIPS)
     ends = np.append(starts[1:], n)
@@ -268,7 +268,7 @@ def window(
     chosen: Sequence[tuple[int, int, int]] = (),
     theme: str,
 ) -> go.Figure:
-    """The rows of some queries, with their names at the left and scores at the right.
+    """The rows of some queries, with names on the left and scores on the right.
 
     A click on a cell gives (panel, row, rank), the first two from 0, packed by `pack` as
     customdata. The cells in `chosen` are outlined. Names are drawn literally, without markup.
@@ -276,7 +276,7 @@ def window(
     levels = grades(panels)
     rows, depth = panels[0].cells.shape
     figure = go.Figure()
-    # Printed pictures have a wider font.
+    # Printed figures have a wider font.
     most, letter = (260, 8.2) if theme == "print" else (NAMES, 7)
     left = round(min(most, 30 + letter * max(map(len, names), default=0)))
     _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
@@ -329,8 +329,8 @@ def _targets(
     figure: go.Figure, panel: Panel, place: int, levels: Sequence[int], axes: dict[str, str]
 ) -> None:
     """Invisible points at the cells, since a heatmap reports no clicks; a trace per judgement.
-    Hover texts are stored per trace and the query is read from the axis, so that thousands of cells
-    cost only a few bytes each."""
+    Hover texts are stored per trace, and the query is read from the axis, so that each of thousands
+    of cells takes only a few bytes."""
     kinds = {1: said(np.nan), 2: "not relevant"}
     kinds |= {n + 3: said(level) for n, level in enumerate(levels)}
     of = _kinds(panel.cells, levels)
@@ -349,9 +349,9 @@ def _targets(
 
 
 def _scores(figure: go.Figure, panel: Panel, theme: str, axes: dict[str, str]) -> None:
-    """The scores at the right of the rows, over the end of the plot."""
+    """Scores to the right of the rows, over the end of the plot."""
     rows, depth = panel.cells.shape
-    room = depth * 0.16  # four digits where two maps stand in a narrow window
+    room = depth * 0.16  # four digits if two maps share a narrow window
     figure.update_layout(
         {axes["xaxis"].replace("x", "xaxis"): {"range": [0.5, depth + 0.5 + room]}}
     )

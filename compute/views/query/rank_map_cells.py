@@ -1,4 +1,4 @@
-"""The query x rank map of a run: the judgement at each rank of each query, in one small array."""
+"""Map of queries by ranks for a run: the judgement at each rank of each query, in a small array."""
 
 import numpy as np
 import pandas as pd
@@ -6,14 +6,14 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 EMPTY, HOLE = -128, -127
-"""Values of a rank beyond the list's end, and of an unjudged document; others are the relevance."""
+"""Cell values beyond the list's end and for unjudged documents; other values are the relevance."""
 
 Places = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
 
 def holes(cells: DataFrame) -> Shares:
-    """Share of the filled ranks that are unjudged, by query; NaN for an empty list."""
+    """Unjudged share of the filled ranks, by query; NaN for an empty list."""
     array = cells.to_numpy()
     filled = (array != EMPTY).sum(axis=1)
     share = np.full(len(array), np.nan)

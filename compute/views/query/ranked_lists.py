@@ -1,4 +1,4 @@
-"""The ranked lists of several systems side by side, with links between a document's positions."""
+"""Ranked lists of several systems side by side, with lines between positions of a document."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,31 +17,31 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 36
-"""Height of a rank in pixels; a box takes 30 of them."""
+"""Height of a rank in pixels; the box takes 30 of these pixels."""
 _BOX = 15 / ROW
 _HEADS = {1: 34}
-# Share of the plot for all boxes; the rest is for the curves between them.
+# Share of the plot's width for boxes; the rest is for the curves between them.
 _WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
-# Pixels of a box for its text on a 1280-pixel screen, without the sign; on narrower screens the
-# list's plot area clips the text.
+# Pixels for the text of a box on a 1280-pixel screen, without the sign; narrower screens clip the
+# text.
 _ROOM = {1: 1045, 2: 425, 3: 262, 4: 180}
 # The pages' 12-pixel font is narrower than `labels` assumes.
 _SIZE = 10.5
 _LETTERS = 200
 _PADDING = 0.008
-# For the colour that links a document's boxes.
+# Room for the colour that links a document's boxes.
 _TAB = 0.005
 
 
 class Hit(NamedTuple):
-    """A box: the index of its list, from the left, and its content."""
+    """A box: the index of its list from the left, and its content."""
 
     place: int
     rank: int
     doc_id: str
     score: float
     name: str
-    """The title, else the start of the text, else the id."""
+    """The title; without one, the start of the text; without a text, the id."""
     kind: str
     grade: int
     said: str
@@ -62,7 +62,7 @@ class Hit(NamedTuple):
 
 
 def _fitting(name: str, room: float, theme: str) -> str:
-    """The name, or as much of it as fits, in pixels."""
+    """The name, or as much of it as fits into some pixels."""
     shown = looks.cut(name, _LETTERS)
     while (wide := labels.width(shown, _SIZE, theme)) > room and len(shown) > 1:
         shown = looks.cut(name, min(len(shown) - 1, int(len(shown) * room / wide)))
@@ -107,7 +107,7 @@ def ranked_lists(
 ) -> go.Figure:
     """Boxes at the ranks of up to four systems; curves join a document in neighbouring lists.
 
-    A document in several lists has a colour: a tab at its boxes, and its curves.
+    A document in several lists has a colour for its curves and a tab at its boxes.
 
     `lists`: system, rank, doc_id, score, relevance (absent if unjudged), title and text (absent if
     not loaded), one row per hit. `systems`: name and title from left to right. `notes`: one remark
@@ -158,7 +158,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
     head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
     hidden = {"visible": False, "range": [-0.002, 1.002]}
     figure.update_layout(
-        plot_bgcolor=axes.CLEAR,  # the lists' own axes are above the boxes
+        plot_bgcolor=axes.CLEAR,  # the lists' own axes lie above the boxes
         height=head + ROW * depth + 8,
         margin={"l": 30, "r": 4, "t": head, "b": 8},
         **axes.CLICKED,
@@ -171,7 +171,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
             "automargin": False,
         },
     )
-    # Plotly does not lay out axes without a trace, and there may be no curve.
+    # Plotly does not lay out axes without a trace, and there may be no curves.
     figure.add_scatter(x=[None], y=[None], hoverinfo="skip")
     for place in range(n_lists):
         left, right = _span(place, n_lists)
@@ -180,7 +180,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
 
 
 def linked(hits: Sequence[Hit], theme: str) -> dict[str, str]:
-    """Colours of documents in several lists, the highest ranked first; a tenth reuses the first."""
+    """Colours of documents in several lists, highest ranked first; the tenth reuses the first."""
     order = dict.fromkeys(hit.doc_id for hit in sorted(hits, key=lambda h: (h.rank, h.place)))
     lists = Counter(hit.doc_id for hit in hits)
     colours = looks.palette(theme).categories
@@ -217,7 +217,7 @@ def _curves(
 
 
 def _box(kind: str, theme: str, grade: int = 1) -> dict[str, Any]:
-    """A grade above 1, shown as a number in the box, has a stronger blue."""
+    """A stronger blue for grades above 1, which are also shown as numbers."""
     look = looks.palette(theme)
     blue = look.sequential[(4 if theme == "dark" else 5) + 2 * (grade > 1)]
     return {
@@ -254,7 +254,7 @@ def _boxes(
 
 
 def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) -> None:
-    """A list's labels are on its own axes; one trace per ink, since selecting fades text."""
+    """Labels of a list on its own axes, with a trace per ink, since selecting fades text."""
     room = _ROOM.get(n_lists, 180)
 
     def inked(hit: Hit) -> tuple[int, str]:
@@ -279,8 +279,8 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
 
 
 def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> None:
-    """Mouse targets: five invisible points along every box, each with its document. They are on the
-    axes of their list, since the mouse only reaches the topmost plot."""
+    """Mouse targets: five invisible points along every box, each with its document, on the axes of
+    their list, since the mouse only reaches the topmost plot."""
     ranks: dict[str, dict[int, str]] = {}
     for hit in hits:
         said = f"at rank {hit.rank} of {looks.escape(titles[hit.place], 30)}"
@@ -309,7 +309,7 @@ def _heads(
     notes: Sequence[str],
     theme: str,
 ) -> None:
-    """Title, unjudged share and remark of a list; in two lines if lists are narrow."""
+    """Title, unjudged share and remark of a list, on two lines if lists are narrow."""
     muted = looks.palette(theme).muted
     many = len(titles) > 2 or theme == "print"
     apart = "<br>" if many or len(titles) > 1 else "  "

@@ -23,18 +23,16 @@ ROW = 62
 _WORDS = 26
 _FOOT = 26
 FEWEST = 10
-"""Fewest ranks shown, for a measure that cuts at least as deep."""
+"""Fewest ranks shown for a measure whose cut-off is at least as deep."""
 
 Named = Sequence[tuple[str, Explained]]
-"""A system's title and its score broken down, from top to bottom."""
+"""A system's title and the breakdown of its score; systems go from top to bottom."""
 
 
 @drawing
 def gains(explained: Named, *, theme: str) -> go.Figure:
-    """Bars by rank, a row per system; behind them, wider and paler, those of the ideal order.
-
-    A bar is a rank's share of the score: the bars of a row add up to it.
-    """
+    """Bars by rank, a row per system, with wider, paler bars of the ideal order behind. A bar is a
+    rank's share of the score, to which the bars of a row add up."""
     look = looks.palette(theme)
     figure = go.Figure(layout=_frame(explained, look))
     for row, (title, found) in enumerate(explained):
@@ -53,7 +51,7 @@ def gains(explained: Named, *, theme: str) -> go.Figure:
 
 
 def _worked(found: Explained) -> str:
-    """The division in numbers; only the value, if the measure has no denominator."""
+    """The division in numbers; only the value if the measure has no denominator."""
     value = looks.plain(found.value, 4)
     if not found.divided_by:
         return f"{found.measure} {value}"
@@ -66,7 +64,7 @@ def _worked(found: Explained) -> str:
 
 
 def _number(value: float) -> str:
-    """A sum: an integer if it counts documents."""
+    """A sum as text: an integer if it counts documents."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
@@ -138,8 +136,8 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
 
 
 def table(found: Explained) -> DataFrame:
-    """The sum rank by rank, as text: the list's contribution and the ideal order's, then totals. If
-    there are more than 20 ranks, those that add nothing are left out."""
+    """The sum rank by rank, as text: contributions of the list and of the ideal order, then totals.
+    With more than 20 ranks, those that add nothing are left out."""
     best = {row["rank"]: row for row in found.best.to_dict("records")}
     rows = [
         _line(row, best.get(row["rank"]))
@@ -184,7 +182,7 @@ def _line(row: dict[Any, Any], best: dict[Any, Any] | None) -> list[str]:
 
 
 def conclusion(found: Explained, stored: float | None, title: str) -> str:
-    """The division under the table, and whether it gives the stored score."""
+    """The division below the table, and whether it gives the stored score."""
     divided = _worked(found)
     if stored is None:
         return f"{title}: {divided}. No value is stored."

@@ -1,4 +1,4 @@
-"""Every SELECT of the Query page."""
+"""All SELECTs of the Query page."""
 
 from collections.abc import Sequence
 
@@ -65,7 +65,7 @@ def queries(
 def listed(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
-    """The lists of systems for a query to a depth: system, rank, doc_id, score, relevance (absent
+    """Systems' lists for a query down to a depth:  system, rank, doc_id, score, relevance (absent
     if unjudged). The first ten ranks come from a stored extract."""
     found = files(cursor, "top" if depth <= top_ranks.DEPTH else "hits", dataset, systems)
     if not found:
@@ -89,7 +89,7 @@ def listed(
 @select(collections=("collection",))
 def documents(collection: str, doc_ids: Sequence[str]) -> str:
     """doc_id, title, text of the given documents whose text is loaded."""
-    # With the ids as literal values DuckDB skips row groups instead of joining the corpus.
+    # With ids as literals, DuckDB skips row groups instead of joining the corpus.
     return """
         select doc_id, title, text from documents
         where dataset = $collection and doc_id in (select unnest($doc_ids))
@@ -125,8 +125,8 @@ def judged(dataset: str, query_id: str) -> str:
 
 @select(datasets=("dataset",), shows="runs")
 def relevant(dataset: str, query_id: str) -> str:
-    """doc_id, relevance, system, rank: the relevant documents of a query in every list that has
-    them, the most relevant first; system and rank are absent if no list has it."""
+    """doc_id, relevance, system, rank: a query's relevant documents in each list that has them,
+    most relevant first; system and rank are absent if no list has the document."""
     return """
         select doc_id, relevance, system, rank
         from (select doc_id, relevance from judgements
@@ -141,7 +141,7 @@ def relevant(dataset: str, query_id: str) -> str:
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """Ranks of a document for a query, to the stored depth: system, rank."""
+    """Ranks of a document for a query, down to the stored depth: system, rank."""
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return DataFrame({"system": [], "rank": []})
@@ -156,7 +156,7 @@ def places(
 
 @select(datasets=("dataset",), systems=("systems",), shows="runs")
 def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
-    """Scores on a query: system, measure, value."""
+    """Scores of a query: system, measure, value."""
     return """
         select system, measure, value from scores
         where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))

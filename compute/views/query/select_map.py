@@ -1,4 +1,4 @@
-"""Every SELECT of the Map page."""
+"""All SELECTs of the Map page."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection

@@ -1,4 +1,4 @@
-"""One query in words: lines of pickers, the legend, and scores."""
+"""A query in words: lines of pickers, the legend, and scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -22,20 +22,20 @@ RANKS = ("10", "20", "50", "100")
 
 SIGNS = (
     "✓ relevant (✓2: grade 2), · not relevant, ? unjudged.",
-    "A document in several lists has a coloured edge; lines join its positions.",
+    "A document in several lists has a coloured edge, and lines join its positions.",
 )
 """Legend of the signs in the boxes."""
 
 
 def judgement(relevance: float) -> str:
-    """`relevant`, `judged` (not relevant) or `hole` (no judgement) for a grade, or for none."""
+    """`relevant`, `judged` (not relevant) or `hole` (unjudged) for a grade or its absence."""
     if pd.isna(relevance):
         return "hole"
     return "relevant" if relevance > 0 else "judged"
 
 
 def said(relevance: float) -> str:
-    """The judgement in words."""
+    """The judgement of a document, in words."""
     return {
         "relevant": f"relevant, grade {relevance}",
         "judged": f"judged not relevant, grade {relevance}".replace("-", "−"),
@@ -62,11 +62,11 @@ def option(query: Mapping[Hashable, Any]) -> str:
 
 
 def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
-    """Number of queries found, from n_found and n_queries of any of their rows."""
+    """Number of queries found, from n_found and n_queries of any row."""
     number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
     verb = "contains" if query["n_found"] == 1 else "contain"
     said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
-    cut = f"; the first {n_listed:,} are listed, refine with Find."
+    cut = f"; the first {n_listed:,} are listed. Refine the search with Find."
     return said + (cut if n_listed < query["n_found"] else ".")
 
 
@@ -76,13 +76,13 @@ def _line(text: str) -> str:
 
 
 def titled(names: Sequence[str], systems: DataFrame) -> list[tuple[str, str]]:
-    """Name and title of systems, each once; `systems`: system, title of all."""
+    """Names and titles of systems without duplicates; `systems`: system, title of all."""
     titles = dict(zip(systems["system"], systems["title"], strict=True))
     return [(name, titles.get(name, name)) for name in dict.fromkeys(names)]
 
 
 def name_of(row: Mapping[Hashable, Any]) -> str:
-    """A document's title; without one the start of its text; without texts its id."""
+    """A document's title; without one, the start of its text; without texts, its id."""
     texts = [text for text in (row["title"], row["text"]) if isinstance(text, str)]
     return next((text for text in texts if text.strip()), row["doc_id"])[:400]
 
@@ -97,7 +97,7 @@ def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:
-    """Score in each list's head, from system, measure, value of one query."""
+    """Score for the head of each list, from system, measure, value of a query."""
     chosen = values[values["measure"] == measure]
     known = dict(zip(chosen["system"], chosen["value"], strict=True))
     return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]

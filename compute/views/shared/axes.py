@@ -1,4 +1,4 @@
-"""Axes shared by several figures: names as rows and columns, shares, differences."""
+"""Axes that several figures share: names as rows and columns, shares, differences."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ SHARES: Axis = {
 """Ticks from 0 to 1."""
 CLEAR = "rgba(0,0,0,0)"
 TICKS_AWAY: Axis = {"ticks": "outside", "ticklen": 5, "tickcolor": CLEAR}
-"""Distance of names from the marks at the left end."""
+"""Distance of names from marks at the left end."""
 CLICKED: dict[str, Any] = {"hoverdistance": -1}
 """Layout of a figure with `traces.targets`."""
 _STEPS = (0.02, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -31,8 +31,8 @@ _NARROW = 560
 def names_down(
     titles: Sequence[str], *, above: float = 0.5, below: float = 0.5, longest: int = 28, **more: Any
 ) -> Axis:
-    """A row for each title, the first at the top; `above` and `below`: room, in rows, from the
-    middle of the first and of the last row."""
+    """A row for each title, the first at the top; `above` and `below` are the rows of space from
+    the middle of the first and the last row."""
     return {
         **BARE,
         "range": [len(titles) - (1 - below), -above],
@@ -46,8 +46,8 @@ def names_across(
     titles: Sequence[str], *, fewest: int, longest: int = 28, crowded: bool = False
 ) -> Axis:
     """A column for each title, with its name above, rotated if names would touch. With fewer
-    columns than `fewest` the right side stays empty, since cells would become bars. If `crowded`,
-    names are small and vertical."""
+    columns than `fewest` the right side stays empty, so that cells do not become bars. If
+    `crowded`, names are small and vertical."""
     return {
         **CELLS,
         "side": "top",
@@ -82,7 +82,7 @@ def height_of_names(
 
 
 def spanning(low: float, high: float, most: float = 15.5) -> Axis:
-    """Ticks and range of an axis of scores that covers everything from `low` to `high`."""
+    """Ticks and range of an axis of scores from `low` to `high`."""
     step = next((one for one in _STEPS if high - low <= most * one), _STEPS[-1])
     first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
     ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]

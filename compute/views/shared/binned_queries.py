@@ -1,4 +1,4 @@
-"""All queries of a dataset in a row, with neighbours merged if there are too many."""
+"""All queries of a dataset in a row; neighbours are merged if there are too many."""
 
 from typing import Any
 
@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from compute.views.shared.theme import escape
 
 MOST = 600
-"""Most queries that a figure shows one by one, as fits a screen; with more, each place represents
-neighbours."""
+"""Most queries that a figure shows individually; with more, each place is a group of neighbours."""
 
 
 def groups(n: int) -> NDArray[np.int64]:
@@ -35,6 +34,6 @@ def axis(n: int, title: str) -> dict[str, Any]:
 
 
 def name(row: Any) -> str:
-    """The id of a query and, if stored, its text, for a hover."""
+    """Id of the query and its text, if stored, for a tooltip."""
     text = f"<br>{escape(row.text, 90)}" if isinstance(row.text, str) and row.text else ""
     return f"<b>{escape(row.query_id)}</b>{text}"

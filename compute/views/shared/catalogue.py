@@ -43,7 +43,7 @@ def asked(dataset: str, query_ids: Sequence[str]) -> str:
 
 @select(datasets=("dataset",), whole=True)
 def leading(dataset: str) -> str:
-    """system: by the mean of nDCG@10 on the dataset, the best first."""
+    """system: ordered by mean nDCG@10 on the dataset, best first."""
     return """
         select system from means where dataset = $dataset and measure = 'nDCG@10'
         order by value desc, system
@@ -52,7 +52,7 @@ def leading(dataset: str) -> str:
 
 @select()
 def unjudged() -> str:
-    """dataset: those with runs but without judgements or scores."""
+    """dataset: datasets with runs but no judgements or scores."""
     return """
         select distinct dataset from parts
         where kind = 'top'
@@ -68,8 +68,8 @@ def unjudged() -> str:
 def runs() -> str:
     """dataset, system: the runs whose ranked lists are stored.
 
-    The datasets with the most runs come first; ties: first datasets with stored documents, then
-    PyDocs, whose texts are installed, then in catalogue order.
+    Datasets with the most runs come first. Ties are ordered by stored documents, then PyDocs (whose
+    texts are installed), then catalogue order.
     """
     return """
         select dataset, system

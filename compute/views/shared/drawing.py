@@ -1,4 +1,4 @@
-"""Drawing calls of figures: redraw a figure in other colours, and list its frames."""
+"""Figures as calls, which can be redrawn in other colours and whose frames can be listed."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from compute.views.shared.theme import template
 
 P = ParamSpec("P")
 COLUMN = 386
-"""Width in pixels of a figure drawn for one column of a page."""
+"""Width in pixels of a one-column figure."""
 
 
 class Drawing(NamedTuple):
@@ -23,12 +23,12 @@ class Drawing(NamedTuple):
 
     function: Callable[..., go.Figure]
     arguments: Mapping[str, Any]
-    """By name; `theme` is one of them."""
+    """Arguments by name, including `theme`."""
 
 
 def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
-    """Decorator of a function that takes a theme: its figures can be redrawn. Equal arguments give
-    the same figure, drawn once, so callers must not change it."""
+    """Decorator of a function that takes a theme, so that its figures can be redrawn. Equal
+    arguments return the same figure, which callers must not change."""
     signature = inspect.signature(function)
 
     @remembered
@@ -51,8 +51,8 @@ def _drawn(function: Callable[..., go.Figure], arguments: Mapping[str, Any]) -> 
 def in_lists(
     said: Callable[..., Lists], *, fits: bool = False
 ) -> Callable[[Callable[P, go.Figure]], Callable[P, go.Figure]]:
-    """Decorator of a matrix, above `drawing`: a function of the same arguments returns it as ranked
-    lists, which replace it on a narrow screen unless it `fits` there."""
+    """Decorator of a matrix, above `drawing`, with a function that returns it as ranked lists. They
+    replace the matrix on a narrow screen unless it `fits`."""
 
     def told(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
         vars(inspect.unwrap(function)).update(said=said, fits=fits)
@@ -62,7 +62,7 @@ def in_lists(
 
 
 def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
-    """A matrix as ranked lists, or None; of `narrow` ones only if the matrix does not fit."""
+    """A matrix as ranked lists, or None; with `narrow`, only if it does not fit."""
     made: Drawing | None = vars(figure).get("_drawing")
     said = getattr(made.function, "said", None) if made else None
     if made is None or said is None or (narrow and vars(made.function)["fits"]):
@@ -71,20 +71,20 @@ def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
 
 
 def numbers(figure: go.Figure) -> dict[str, DataFrame]:
-    """A figure's data as tables: a matrix's lists, or else the frames behind it."""
+    """A figure's data as tables: a matrix's lists, or else the frames behind the figure."""
     told = lists(figure)
     return {told.name: narrow_lists.table(told)} if told else behind(figure)
 
 
 def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:
-    """The figure in another theme; unchanged if it cannot be redrawn. A function that also takes
-    `narrow` has another drawing for one column of a page."""
+    """The figure in another theme; unchanged if it cannot be redrawn. A function that takes
+    `narrow` also draws it for one column."""
     made: Drawing | None = vars(figure).get("_drawing")
     if made is None:
         return go.Figure(figure)
     other: dict[str, Any] = {"theme": theme}
     if theme == "print" and not isinstance(chosen := made.arguments.get("chosen"), slice | None):
-        # A selection is meaningless on paper.
+        # A selection has no meaning on paper.
         other["chosen"] = None if isinstance(chosen, tuple) else type(chosen)()
     if narrow and "narrow" in inspect.signature(made.function).parameters:
         other["narrow"] = True
@@ -92,7 +92,7 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
 
 
 def behind(figure: go.Figure) -> dict[str, DataFrame]:
-    """The frames behind a figure, by argument name."""
+    """Frames behind a figure, by argument name."""
     made: Drawing | None = vars(figure).get("_drawing")
     found = made.arguments.items() if made else ()
     return dict(frame for name, value in found for frame in _frames(name, value))

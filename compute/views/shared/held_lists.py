@@ -1,6 +1,5 @@
-"""Ranked lists joined with judgements, cached for the next question about the same lists. The
-sections of the Holes page use the same lists for intervals, pairs of systems, ranks and the pool:
-reading and arranging 10,000 queries takes far longer than any answer."""
+"""Ranked lists joined with judgements, cached for further questions about the same lists. All
+sections of the Holes page use them, and reading 10,000 queries takes far longer than answering."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from compute.reading import one_kind, top_ranks
 from compute.views.shared.part_files import files
 
 MOST_BYTES = 150_000_000
-"""Most memory used; the most recently used lists stay in any case."""
+"""Most memory used; the most recently used lists always stay."""
 
 OFFICIAL, ADDED, ALL = "official", "added", "all"
 """Which judgements count: published, added, or both."""
@@ -72,8 +71,8 @@ def held(
 ) -> holes.Lists:
     """The first k ranks of systems, in order, joined with the cursor's judgements. `closed`:
     condensed lists, without unjudged documents. `official`: joined with only the published
-    judgements. They cover the queries that the cursor reads; documents judged for any query, and
-    existing grades, are still those of all queries."""
+    judgements. They cover the queries that the cursor reads; judged documents and grades that exist
+    are still those of all queries."""
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
     told = () if official else digest(cursor, dataset)
@@ -84,7 +83,7 @@ def held(
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         return holes.arranged(top, counted, k, names)
 
-    # Only one section uses condensed lists; cached, they would displace the others.
+    # Only one section uses condensed lists, which would displace the others in the cache.
     found = read() if closed else _KEPT.of(key, read)
     found, queries = found.of(systems), one_kind.narrowed(cursor, dataset)
     if queries is None:
@@ -110,7 +109,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
 
 @contextmanager
 def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
-    """A table of the cursor's own for the with-block: `judged`, read once."""
+    """A table of the cursor, `judged`, read once for a with-block."""
     cursor.register("counted", judged(cursor, dataset))
     try:
         yield
@@ -141,7 +140,7 @@ def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int
 
 
 def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
-    """The parts behind the lists; parts never change."""
+    """Parts behind the lists; parts never change."""
     (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
     return tuple(found or ())
 
@@ -155,7 +154,7 @@ def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
 
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """Added judgements that count, which change with each new one and have no name, or None."""
+    """Added judgements that count, which have no name and change with each new one, or None."""
     if not counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
@@ -169,6 +168,6 @@ def set_of(cursor: DuckDBPyConnection) -> str | None:
 
 
 def counts_added(cursor: DuckDBPyConnection) -> bool:
-    """True for the cursor of an overlay, for which added judgements count."""
+    """True for an overlay's cursor, for which added judgements count."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

@@ -1,5 +1,5 @@
-"""Names next to marks, placed so that no two names collide. Everything is in pixels, y grows
-downwards, and widths are estimates that tend to exceed a browser's."""
+"""Names next to marks, placed so that no two names collide. All lengths are in pixels, y grows
+downwards, and estimated widths tend to exceed a browser's."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from compute.views.shared.theme import PALETTES
 GAP = 4
 """Distance between a mark and its name."""
 CLEARLY = 1
-"""Least distance by which a name must be nearer to its own mark than to the next."""
+"""Least amount by which a name must be nearer to its own mark than to others."""
 ROUNDS = 8
 ORDERS = 24
 """Number of random orders that are tried."""
@@ -23,7 +23,7 @@ _BROAD = frozenset("mwMW@%—…&QOGCD")
 _PLACES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
 """Right, left, above, below, then the corners, in order of preference."""
 _FURTHER = tuple(place for place in _PLACES if place[1])
-"""One line further away, if a crowd leaves no place next to the mark."""
+"""A line further away, for crowded marks without a place next to them."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Box:
     bottom: float
 
     def overlap(self, other: "Box") -> float:
-        """The area that both cover."""
+        """Area that both cover."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(across, 0) * max(down, 0)
@@ -71,7 +71,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark with its name: centre, half its size, and the name's size."""
+    """A mark with its name: centre, half its size, and the size of the name."""
 
     x: float
     y: float
@@ -103,7 +103,7 @@ class Mark:
 def width(text: str, size: float, theme: str) -> float:
     """Approximate width of a displayed text in pixels; `size` is the font's."""
     ems = sum(map(_em, text))
-    # DejaVu, used on servers, is wider.
+    # DejaVu, a common font on servers, is wider.
     broader = 1.2 if PALETTES[theme].font.startswith("DejaVu") else 1
     return ems * size * broader
 
@@ -124,7 +124,7 @@ def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) 
 
 
 def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list[Label]:
-    """One label per mark for its name, in the nearby place with the least overlap. Names first
+    """A label per mark for its name, in the nearby place with least overlap. Names first
     avoid each other and other marks, then stay `within`, then avoid areas in which they would be
     read as another mark's, then `lines` (boxes that may be crossed if necessary). Each name moves
     in turn until none gains by moving; the best of several orders of turns counts."""
@@ -166,7 +166,7 @@ def _options(mark: Mark) -> list[Label]:
 
 
 def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[float, list[int]]:
-    """The cost and the place of each name once none gains by moving, or after ROUNDS."""
+    """Cost and place of each name once no name gains by moving, or after ROUNDS."""
     chosen = alone.argmin(axis=1)
     everyone = np.arange(len(alone))
     for _ in range(ROUNDS):
@@ -183,7 +183,7 @@ def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[f
 def _alone(
     marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: Sequence[Box]
 ) -> np.ndarray:
-    """Cost of each place, independent of the other names."""
+    """Cost of each place, apart from the other names."""
     many = len(boxes) // len(marks)
     own = np.repeat(np.arange(len(marks)), many)
     covered = _overlaps(boxes, _array([mark.box for mark in marks]))
@@ -192,11 +192,11 @@ def _alone(
     crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
     edges = np.array([within.left, within.top, within.right, within.bottom])
     beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
-    # Places further away are for names that would otherwise overlap.
+    # Only names that would otherwise overlap use places further away.
     liked = np.arange(many) + 600 * (np.arange(many) >= len(_PLACES))
     preference = np.tile(liked, len(marks))
     cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
-    # Outside, it would be cut off or lie on an axis.
+    # Outside, a name would be cut off or lie on an axis.
     return cost + 20 * beyond + 500 * (beyond > 0) + preference
 
 
@@ -207,12 +207,12 @@ def _array(boxes: Sequence[Box]) -> np.ndarray:
 
 
 def overlaps(one: Sequence[Box], other: Sequence[Box]) -> np.ndarray:
-    """The area that each box of one covers of each of the other: a row per box of one."""
+    """The overlap of each box of `one` with each box of the other, a row per box of `one`."""
     return _overlaps(_array(one), _array(other))
 
 
 def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The area that each box of one covers of each of the other."""
+    """The area of overlap of each box of `one` with each box of the other."""
     ends = np.minimum(one[:, None, 2:], other[None, :, 2:])
     starts = np.maximum(one[:, None, :2], other[None, :, :2])
     return np.maximum(ends - starts, 0).prod(axis=2)

@@ -17,10 +17,10 @@ PLACES = {
     TOP: f"In the top {K}",
     BELOW: f"Below rank {K}",
     DEMOTED: f"Moved below rank {K} by the reranker",
-    CUT: "Cut before reranking, below its depth",
-    TOO_DEEP: "Below the first stage's depth; another system has it",
-    ELSEWHERE: "Not retrieved; another system has it",
-    NOWHERE: "Retrieved by no system",
+    CUT: "Not reranked (below the reranking depth)",
+    TOO_DEEP: "Below the first stage's depth; another system retrieved it",
+    ELSEWHERE: "Not retrieved, but another system retrieved it",
+    NOWHERE: "Not retrieved by any system",
 }
 _SIDES = "abcd"
 _RECORDED = """
@@ -31,7 +31,7 @@ group by system
 
 
 def first_stage(system: str) -> str:
-    """The system that this one reranks by its definition; empty if it is no reranker."""
+    """The system that this system reranks by definition; empty if it is not a reranker."""
     try:
         found = systems.system(system)
     except BeirscopeError:
@@ -41,8 +41,8 @@ def first_stage(system: str) -> str:
 
 @question(datasets=("datasets",), shows="runs")
 def places(cursor: DuckDBPyConnection, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """place_a, place_b (of PLACES), n: relevant documents by their place in both systems' lists, of
-    all queries of datasets, one or all parts. No rows if a list of one system is not stored."""
+    """place_a, place_b (of PLACES), n: relevant documents by place in both systems' lists, over all
+    queries of datasets (one, or all parts). No rows if either system's list is not stored."""
     given = _given(cursor, datasets, (a, b))
     return cursor.execute(
         f"""
@@ -72,7 +72,7 @@ def of_query(
 def _given(
     cursor: DuckDBPyConnection, datasets: Sequence[str], systems: Sequence[str]
 ) -> dict[str, object]:
-    """Parameters of `_placed`. The first stage of a run is that recorded at its import, if any."""
+    """Parameters of `_placed`. The first stage recorded at a run's import takes precedence."""
     found = cursor.execute(_RECORDED, {"datasets": datasets, "systems": systems}).fetchall()
     recorded, given = dict(found), dict[str, object](datasets=list(datasets))
     for side, system in zip(_SIDES, systems, strict=False):
@@ -115,7 +115,7 @@ def _place(side: str) -> str:
 
 
 def line(places: Mapping[str, int]) -> str:
-    """The places at which systems, by title, lose a document, in words; empty if none does."""
+    """The stages at which systems, by title, lose a document, in words; empty if none does."""
     if NOWHERE in places.values():
         return PLACES[NOWHERE]
     lost = {title: PLACES[place] for title, place in places.items() if place != TOP}
@@ -137,5 +137,5 @@ def said(found: DataFrame, titles: tuple[str, str]) -> str:
         int(found.loc[top[one] & ~top[other], "n"].sum()) for one, other in ("ab", "ba")
     )
     every = counted(int(found["n"].sum()), "relevant document")
-    there = f"{only_a:,} are in {titles[0]}'s top {K} and not in {titles[1]}'s"
+    there = f"{only_a:,} are in the top {K} of {titles[0]} but not of {titles[1]}"
     return f"Of {every}, {there}; {only_b:,} the reverse."

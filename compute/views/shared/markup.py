@@ -19,14 +19,14 @@ _STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
 class Block(NamedTuple):
-    """A piece of a document: its kind and its words; only code keeps its lines."""
+    """A piece of a document: its kind and its words; only code keeps its line breaks."""
 
     kind: str
     text: str
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a document in order; a text of one line is one paragraph."""
+    """The blocks of a document in order; a one-line text is one paragraph."""
     lines = text.split("\n")
     place = 0
     while place < len(lines):
@@ -36,7 +36,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def _block(lines: list[str], place: int) -> tuple[Block, int]:
-    """The block that begins at a line, and the place after it."""
+    """The block that begins at a line, and the index of the line after it."""
     line = lines[place].strip()
     if not line:
         return Block(PARAGRAPH, ""), place + 1
@@ -55,7 +55,7 @@ def _block(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _closing(lines: list[str], place: int) -> int:
-    """The line that closes a fence; 0 if none does, so that the fence is text."""
+    """The line that closes a fence; 0 if none does, in which case the fence is text."""
     mark = lines[place].strip()[:3]
     later = range(place + 1, len(lines))
     return next((end for end in later if lines[end].strip() == mark), 0)
@@ -91,6 +91,6 @@ def _begins(lines: list[str], place: int) -> bool:
 
 
 def _inline(words: str) -> str:
-    """Without the marks for code and strong words: :func:`~numpy.sin` is numpy.sin."""
+    """The text without markup for code and bold: :func:`~numpy.sin` becomes numpy.sin."""
     bare = _CODE.sub(r"\2", _ROLE.sub("", words).replace("\\ ", ""))
     return _STRONG.sub(r"\1", bare)

@@ -1,4 +1,4 @@
-"""The scores of systems as matrices of systems x queries, one dataset at a time."""
+"""Scores as matrices of systems x queries, one dataset at a time."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ select name, case when len(parts) > 0 then parts else [name] end
 from datasets where list_contains($datasets, name)
 """
 _MOVED = "select distinct dataset from added.rescored where list_contains($parts, dataset)"
-# Names as literals, not a join, so that only these datasets' files are opened.
+# Names are literals instead of a join, so that only these datasets' files are opened.
 _SCORES = """
 select system, query_id, value from scores
 where dataset = $dataset and measure = $measure
@@ -30,7 +30,7 @@ where dataset = $dataset and measure = $measure
 def of_boards(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> list[Aligned]:
-    """The values of systems on each dataset, for the queries on which all have a value."""
+    """Values of systems on each dataset, for the queries on which all systems have a value."""
     parts = _parts(cursor, datasets)
     found, families = (
         _found(cursor, measure, parts, systems),
@@ -42,7 +42,7 @@ def of_boards(
 def of_parts_together(
     cursor: DuckDBPyConnection, measure: str, parts: Sequence[str], systems: Sequence[str]
 ) -> Aligned:
-    """The values of systems on the queries of a dataset, given by its parts or by itself."""
+    """Values of systems on the queries of a dataset, which is given by its parts or its name."""
     found = _found(cursor, measure, {"": parts}, systems)
     return _board(found, sorted(parts), systems, query_families.of(cursor, parts))
 
@@ -50,8 +50,8 @@ def of_parts_together(
 def of_parts(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> dict[str, tuple[list[Values], Codes | None]]:
-    """By dataset the values of systems (systems x queries) on each of its parts, or on itself; nan
-    where a system has none; and the families of these queries, where some are declared."""
+    """By dataset: the values of systems (systems x queries) on each of its parts, or on itself,
+    with nan for absent values; and the families of these queries, if declared."""
     parts = _parts(cursor, datasets)
     found, families = (
         _found(cursor, measure, parts, systems),
@@ -92,7 +92,7 @@ def _found(
 
 
 def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:
-    """The scores of the queries that the cursor reads."""
+    """Scores of the queries that the cursor reads."""
     queries = one_kind.narrowed(cursor, dataset)
     if queries is None:
         return found
@@ -102,7 +102,7 @@ def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:
 
 
 def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
-    """The datasets whose scores are not the official ones for the cursor."""
+    """Datasets on which the cursor's scores are not the official ones."""
     if set_of(cursor):
         return set(parts)
     if not counts_added(cursor):
@@ -113,7 +113,7 @@ def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
 def _scores(
     cursor: DuckDBPyConnection, dataset: str, measure: str, systems: Sequence[str]
 ) -> Scores:
-    """The values of systems on a dataset by the cursor's judgements."""
+    """Values of systems on a dataset by the cursor's judgements."""
     asked = {"dataset": dataset, "measure": measure, "systems": list(systems)}
     rows = cursor.sql(_SCORES, params=asked).to_arrow_table()
     queries = rows["query_id"].unique().sort()
@@ -134,7 +134,7 @@ def _board(
     systems: Sequence[str],
     families: DataFrame,
 ) -> Aligned:
-    """The parts side by side, without queries on which a system has no value."""
+    """Parts side by side, without queries on which a system has no value."""
     table = np.concatenate([found[part].values for part in parts], axis=1)
     whole = np.logical_not(np.isnan(table).any(axis=0))
     queries = _queries(found, parts, whole)
@@ -147,7 +147,7 @@ def _board(
 def _queries(
     found: dict[str, Scores], parts: Sequence[str], chosen: np.ndarray | None = None
 ) -> DataFrame:
-    """dataset, query_id: the queries of parts, all or the chosen ones."""
+    """dataset, query_id: queries of parts, either all or the chosen ones."""
     ids = pa.chunked_array([found[part].queries for part in parts], pa.string())
     names = np.repeat(parts, [len(found[part].queries) for part in parts])
     some = np.ones(len(names), bool) if chosen is None else chosen

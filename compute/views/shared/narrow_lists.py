@@ -1,4 +1,4 @@
-"""A matrix as ranked lists: for narrow screens, and as a table."""
+"""A matrix as ranked lists, for narrow screens and as a table."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _NUMBERS = "font-variant-numeric:tabular-nums"
 
 
 class Row(NamedTuple):
-    """A line of a list: its rank, absent if unranked; a name; the formatted value."""
+    """A line of a list: rank (absent if unranked), name, formatted value."""
 
     rank: int | None
     name: str
@@ -30,7 +30,7 @@ class Ranked(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Content of a matrix, list by list."""
+    """Content of a matrix as lists."""
 
     of: str
     """Label of the picker, such as "Dataset"."""
@@ -56,11 +56,8 @@ def ranked(
 
 
 def table(told: Lists) -> DataFrame:
-    """The lists one after the other: list title (if several), rank, name, value; all but rank are
-    text.
-
-    All as text, but for the rank.
-    """
+    """The lists one after the other: list title (if several), rank, name, value. All but the
+    rank are text."""
     frame = DataFrame(
         [(one.title, *row) for one in told.lists for row in one.rows],
         columns=[told.of, "Rank", told.name, "Value"],
@@ -69,7 +66,7 @@ def table(told: Lists) -> DataFrame:
 
 
 def finding(one: Ranked) -> str:
-    """The first of a list, as a sentence; empty if nothing in it has a rank."""
+    """The first line of a list as a sentence; empty if nothing in it has a rank."""
     first = [row for row in one.rows if row.rank == 1]
     if not first:
         return ""

@@ -1,4 +1,4 @@
-"""Next steps if something of a dataset is missing: one sentence each, for pages."""
+"""Next steps when some data of a dataset are missing: a sentence each, for pages."""
 
 from collections.abc import Sequence
 
@@ -9,21 +9,21 @@ from compute.datasets.places import how_to_judge, how_to_run
 
 
 def record(facts: DataFrame) -> Dataset:
-    """The dataset of a row of the table `datasets`."""
+    """Dataset in a row of the table `datasets`."""
     row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0].to_dict()
     return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
 
 
 def without_judgements(name: str) -> str:
-    """Reason why nothing is scored on a user's dataset with runs, and what to do."""
-    return f"No judgements yet on {name}, so nothing is scored: {how_to_judge(name)}."
+    """Reason why nothing is scored on a user's dataset with runs, with the next step."""
+    return f"{name} has no judgements yet, so nothing is scored: {how_to_judge(name)}."
 
 
 def without_texts(dataset: Dataset) -> str:
     """Reason why ids are shown instead of texts, and how to get the texts."""
     if dataset.group == "own":
-        return "No document texts stored. Use “Add texts” to import them."
-    return f"Texts are not shipped: {how_to_run(dataset, 'add-texts')}."
+        return "No document texts are stored. Use “Add texts” to import them."
+    return f"Texts are not shipped with Beirscope: {how_to_run(dataset, 'add-texts')}."
 
 
 def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequence[str] = ()) -> str:
@@ -31,16 +31,15 @@ def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequenc
     stored. `outdated` are systems whose runs are older than the dataset's replacement."""
     if outdated:
         return (
-            f"{', '.join(outdated)}: left out, since the stored data of {dataset.title}"
-            " were replaced later. Rerun them on the Jobs page, or import imported runs"
-            " again."
+            f"{', '.join(outdated)}: left out because the data of {dataset.title} were replaced"
+            " after these runs. Rerun them on the Jobs page, or import them again."
         )
     if not dataset.has_split:
-        return f"{dataset.title} has published figures only: there is no BEIR split to run on."
+        return f"{dataset.title} has only published figures: BEIR has no split to run on."
     how = how_to_run(dataset)
-    # The lengths of PyDocs ship without the documents.
+    # The lengths of PyDocs documents are shipped without the documents.
     if is_loaded and dataset.group != "PyDocs":
         how = f"start systems on the Jobs page, or python -m compute run bm25 {dataset.name}"
     elif dataset.group == "own":
-        how = f"it came without texts; python -m compute import-run FILE --dataset {dataset.name}"
-    return f"Nothing is computed on {dataset.title} yet: {how}."
+        how = f"it has no texts; python -m compute import-run FILE --dataset {dataset.name}"
+    return f"Nothing has been computed on {dataset.title} yet: {how}."

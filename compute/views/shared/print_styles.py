@@ -1,4 +1,4 @@
-"""Print style of a table: which of its columns are scores."""
+"""Styles of a printed table: which of its columns are scores."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -7,18 +7,18 @@ from pandas import DataFrame
 
 
 class Scores(NamedTuple):
-    """Score columns of a table: the best of each is bold, the second underlined."""
+    """Score columns of a table: the best of each is bold, the second best underlined."""
 
     columns: Sequence[str]
     sign: int = 1
     """-1 if lower is better."""
     ranked: DataFrame | None = None
-    """True for compared cells, in the shape of the rows; in-domain scores are not. None: all."""
+    """True for compared (not in-domain) cells, in the shape of the rows; None compares all."""
     marked: Callable[[], DataFrame | None] | None = None
-    """Called at export: true for significantly better cells. Same rows and columns."""
+    """Function called at export: true for significantly better cells, in the shape of the rows."""
     note: str = ""
     """Meaning of MARK, if cells are marked."""
     apart: str = ""
-    """Reason why some cells are not compared: they are in italics."""
+    """Reason why some cells, shown in italics, are not compared."""
     lower: Sequence[str] = ()
-    """Columns for which lower is better, whatever `sign` is for the others."""
+    """Columns for which lower is better, regardless of `sign`."""

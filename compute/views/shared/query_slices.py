@@ -17,11 +17,11 @@ from compute.reading.questions import question, select
 
 WORDS, RELEVANT, FIRST, RARE = "words", "relevant", "question", "vocabulary"
 LANGUAGE = "language"
-"""A label like others, which a query gets from its dataset unless a file has another."""
+"""A label that a query gets from its dataset unless a file has a different one."""
 ANSWERED = "answered"
 """Whether all systems, some or none find a relevant document in the top 10. It is only descriptive:
-a test on queries chosen by their scores would find only that choice."""
-BY_RESULTS = {ANSWERED: "made from the scores", REASON: "made by people who saw the results"}
+a test on queries selected by score would detect that selection."""
+BY_RESULTS = {ANSWERED: "derived from the scores", REASON: "made by people who saw the results"}
 """Keys of groups that describe the results, and why."""
 TITLES = {
     WORDS: "query length",
@@ -30,16 +30,16 @@ TITLES = {
     RARE: "rare words",
     ANSWERED: "answered in the top 10 by",
 }
-"""Properties that group queries without labels, if they differ, and their titles."""
+"""Properties that group queries without labels (if they differ), with titles."""
 FEWEST = 10
-"""Least number of occurrences of a word in a corpus that is not rare there."""
+"""Fewest occurrences of a word that is not rare in a corpus."""
 SHARES = ("none", "under half", "half or more")
-"""Values: the share of a query's distinct words that are rare in, or missing from, the corpus."""
+"""Values: the share of a query's distinct words that are rare in the corpus or missing from it."""
 SYSTEMS = ("none", "some", "all")
 GROUPS = 5
-"""Groups of about equal size into which a number divides queries."""
+"""Number of groups of about equal size into which a numeric property divides queries."""
 QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
-"""Words that begin an English question of their own group."""
+"""First words of English questions that have their own group."""
 POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "has")
 YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
 
@@ -75,14 +75,14 @@ group by dataset, query_id order by dataset, query_id
 
 
 class Kind(NamedTuple):
-    """One kind of queries, such as those of 5 to 7 words."""
+    """A query group, such as queries of 5 to 7 words."""
 
     key: str
     value: str
     datasets: tuple[str, ...]
     """Key of the grouping."""
     ready: bool = True
-    """True for groups by more than labels."""
+    """True for groups by other properties than labels."""
 
     @property
     def title(self) -> str:
@@ -91,7 +91,7 @@ class Kind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Value in the address: the first colon ends the key, so one within it is escaped."""
+        """Value in the address: the first colon ends the key, so colons within it are escaped."""
         return f"{self.key.replace('%', '%25').replace(':', '%3A')}:{self.value}"
 
 
@@ -113,8 +113,8 @@ def queries(datasets: Sequence[str]) -> str:
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, key, value: the labels that a file gave the queries of datasets.
 
-    Labels of queries that a new import of the dataset removed do not count. If languages differ, by
-    dataset or by labels, a query without a label LANGUAGE has that of its dataset.
+    Labels of queries that a new import removed do not count. If languages differ by dataset or
+    label, a query without a label LANGUAGE has its dataset's language.
     """
     named = {"datasets": list(datasets)}
     if not cursor.execute(_MAY_HAVE_LABELS, named).fetchall()[0][0]:
@@ -144,9 +144,9 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 @question(datasets=("datasets",), whole=True)
 def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, rare: the share of its distinct words that are rare in its corpus, 0 to 1;
-    for queries with text whose corpus's words are counted."""
+    for queries with text, if the corpus's words are counted."""
     named = {"datasets": list(datasets)}
-    # As a list, not a join, so that only these collections' files are opened.
+    # A list instead of a join, so that only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
     named |= {"collections": collections}
     texts = cursor.execute(_TEXTS, named).df()
@@ -181,7 +181,7 @@ def seen(datasets: Sequence[str], systems: Sequence[str]) -> str:
 
 @select()
 def labelled() -> str:
-    """dataset: those with labelled queries; all with queries, if their languages differ."""
+    """dataset: datasets with labelled queries; all with queries, if their languages differ."""
     return """
         with asked as (
             select dataset, language from parts join datasets on name = dataset
@@ -196,9 +196,9 @@ def labelled() -> str:
 def kinds(
     cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True, rare: bool = True
 ) -> DataFrame:
-    """key, value, n_queries, n_datasets, n_all: every group of queries, with cut points over all
-    `datasets` at once. `n_all`: all their queries. `ready=False`: only groups by labels, which is
-    faster. `rare=False`: groups by rare words are listed unread, with 0 queries."""
+    """key, value, n_queries, n_datasets, n_all (all their queries): every query group, with cut
+    points over all `datasets` at once. `ready=False`: only groups by labels, which is faster.
+    `rare=False`: groups by rare words are listed unread, with 0 queries."""
     asked, keyed = _keyed(cursor, datasets, ready=ready, rare=rare)
     rows = [
         (key, str(value), int(own.sum()), asked.loc[own, "dataset"].nunique(), len(asked))
@@ -235,7 +235,7 @@ def _keyed(
 
 
 def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) -> dict[str, Series]:
-    """Value of each query for every key with at least two groups; absent if unknown. `asked`:
+    """Each query's value for every key with at least two groups; absent if unknown. `asked`:
     dataset, query_id, text, n_words, n_relevant; `given` as from `labels`, `rare` as from
     `rare_words`. The categories of each series are in order: numbers ascending, question words as
     listed, labels alphabetically, with digits as numbers."""
@@ -250,7 +250,7 @@ def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) ->
         found[RARE] = _shares(shares.set_axis(asked.index))
     for key, rows in given.groupby("key"):
         if rows["value"].nunique() > MOST_VALUES:
-            continue  # families of queries, not groups
+            continue  # these are query families, not groups
         values = rows.set_index(["dataset", "query_id"])["value"].reindex(where)
         order = sorted(rows["value"].unique(), key=_in_order)
         name = f"{key} (labels)" if key in (*TITLES, *TITLES.values()) else str(key)

@@ -47,11 +47,11 @@ where list_contains($datasets, dataset) and measure = $measure and value is not 
 
 @question(datasets=("datasets",), shows="runs")
 def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
-    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
-    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10).
+    """The mean of every system on every part: dataset, system, n, mean, spread (the sample standard
+    deviation over queries; absent for one query), hole (mean Hole@10).
 
-    Where queries have families, also variance (of the mean) and freedom by `families.of_mean`, and
-    families, their number: of a part without any those of its queries, and 0.
+    If queries have families, also variance (of the mean) and freedom from `families.of_mean`, and
+    the number of families: 0 for a part without any, whose variance is over queries.
     """
     asked = {"datasets": list(datasets), "measure": measure}
     rows = cursor.execute(_STANDING, asked).df()
@@ -73,7 +73,7 @@ def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) 
 
 
 def by_family(rows: DataFrame) -> str:
-    """Sentence about the families of queries under rows of `standing`; empty without any."""
+    """Sentence on query families for rows of `standing`; empty without any."""
     if "families" not in rows or not len(rows):
         return ""
     own = rows[rows["system"] == rows["system"].iloc[int(rows["mean"].argmax())]]
@@ -84,10 +84,10 @@ def by_family(rows: DataFrame) -> str:
 
 
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
-    """A row per system, the best first: system, n, value, low, high (Student's 95 %), hole.
+    """A row per system, best first:  system, n, value, low, high (Student's 95 %), hole.
 
-    `rows`: from `standing`, a row per part; parts have equal weight, and a system that lacks one is
-    left out.
+    `rows`: from `standing`, a row per part; parts have equal weight, and a system that lacks a part
+    is left out.
     """
     n_parts = rows["dataset"].nunique()
     if "variance" not in rows:
@@ -115,8 +115,8 @@ def among_all(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> DataFrame:
     """Every pair of the systems on one dataset, corrected (maxT) for all of them: a, b, p, n_pairs,
-    and as `power.of_pairs` difference, n, level, deviation, detectable, alone. Where the dataset
-    has families of queries all this is of them, and `by_family` is true.
+    and as `power.of_pairs` difference, n, level, deviation, detectable, alone. If the dataset has
+    query families, everything is by family and `by_family` is true.
 
     p is below .05 exactly if `leaderboard.select_order.of_runs` separates the two on this dataset,
     by the same intervals. Raises WrongInput for fewer than two shared queries.
@@ -133,6 +133,6 @@ def among_all(
 
 
 def pair(found: DataFrame, a: str, b: str) -> Series:
-    """The row of two systems, in either order, in a frame of `among_all`."""
+    """The row of two systems (in either order) in a frame of `among_all`."""
     there = found["a"].isin([a, b]) & found["b"].isin([a, b])
     return found[there].iloc[0]

@@ -13,8 +13,8 @@ _SYLLABLE = re.compile(r"[aeiouy]+[^aeiouy]+")
 @lru_cache(2**17)
 def stem(word: str) -> str:
     """The stem of a lower-case word; a word with letters other than a to z is its own stem. Porter
-    (1980) with the additions of Lucene's filter: words of two letters stay, and after a syllable
-    -bli becomes -ble and -logi -log, as in assembly and etiology."""
+    (1980) with the additions of Lucene's filter: words of two letters are unchanged, and after a
+    syllable -bli becomes -ble and -logi becomes -log, as in assembly and etiology."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
     later = _LATER.fullmatch(word)

@@ -17,13 +17,13 @@ _MARK = (
 
 
 def query_words(query: str) -> frozenset[str]:
-    """The words of a query worth marking: lower case, no stop words, no single letters."""
+    """Words of the query worth marking: in lower case, without stop words and single letters."""
     words = {word.casefold() for word in _WORD.findall(query)}
     return frozenset(word for word in words - STOP_WORDS if len(word) > 1)
 
 
 def pieces(text: str, query: str) -> list[str]:
-    """`text` split into pieces: every second one, from the second on, has the stem of a query word.
+    """`text` split into pieces; the second, fourth and so on have the stem of a query word.
 
     Neighbours of a word may be empty; joined, the pieces are the text.
     """

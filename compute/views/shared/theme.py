@@ -1,4 +1,4 @@
-"""Palettes and templates, one each for light, dark and print, and common settings of figures. Text
+"""Palettes and templates for light, dark and print, and common settings of figures. Text
 in Plotly is a subset of HTML, so outside names and notes go through `escape`."""
 
 import html
@@ -28,11 +28,11 @@ class Palette:
     line: str
     primary: str
     outline: str
-    """For the outline of a chosen cell; far from both ends of the scales."""
+    """Outline of a chosen cell, distinct from both ends of the scales."""
     sequential: tuple[str, ...]
     """Low to high."""
     diverging: tuple[str, ...]
-    """Loss to win; the middle colour means no difference."""
+    """From loss to win; the middle colour means no difference."""
     win: str
     loss: str
     categories: tuple[str, ...]
@@ -68,7 +68,7 @@ _DARK = Palette(
     loss="#ec9a45",
     categories=_hex("78c7fd f2ad73 e470b0 cef034 b3329d af8935 90f6d0 9b8bfb 3266e4"),
 )
-# A server draws with DejaVu, which is wider, so labels are placed for that font.
+# Servers draw with DejaVu, which is wider, so labels are placed for that font.
 PALETTES = {
     "light": _LIGHT,
     "dark": _DARK,
@@ -110,7 +110,7 @@ SYMBOLS = (
 
 
 _GLYPHS: dict[str, str] = dict(zip(SYMBOLS, "●■◆▲●⬢★▼✚", strict=True))
-"""The symbols as characters."""
+"""Plotly's symbols as characters."""
 
 
 def palette(theme: str) -> Palette:
@@ -121,7 +121,7 @@ def palette(theme: str) -> Palette:
 
 
 def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
-    """Colour and symbol of a domain or family; unknown names get the muted ink."""
+    """Colour and symbol of a domain or family; unknown names are muted."""
     if name not in known:
         return palette(theme).muted, "circle"
     place = list(known).index(name)
@@ -129,7 +129,7 @@ def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
 
 
 Entry = tuple[str, str, str]
-"""For a legend: colour, sign and name; without a colour the sign has the text's."""
+"""Colour, sign and name for a legend; without a colour, the sign has the text's colour."""
 Legend = Callable[[str], Sequence[Entry]]
 """Colour, sign and label of each kind of mark, in a theme's colours."""
 
@@ -148,20 +148,20 @@ def legend(entries: Iterable[Entry]) -> str:
 
 
 def headline(said: str, about: str, entries: Iterable[Entry], theme: str) -> str:
-    """Head of a figure, as HTML: title, legend and subject."""
+    """Head of a figure as HTML: title, legend and subject."""
     look = palette(theme)
     small = f'<div style="font-size:0.87rem;color:{look.muted}">{html.escape(about)}</div>'
     return f"<b>{html.escape(said)}</b>{legend(entries) if entries else ''}{small if about else ''}"
 
 
 def legend_entry(name: str, known: Sequence[str], theme: str) -> Entry:
-    """A domain or family for `legend`."""
+    """A domain or family as an entry of `legend`."""
     colour, symbol = mark(name, known, theme)
     return colour, _GLYPHS[symbol], name
 
 
 def families(found: Iterable[str], theme: str) -> list[Entry]:
-    """The colours of these families of systems, for `legend`."""
+    """Colours of these families of systems, for `legend`."""
     there = set(found)
     return [(mark(name, FAMILIES, theme)[0], "■", name) for name in FAMILIES if name in there]
 
@@ -171,7 +171,7 @@ def _channels(colour: str) -> tuple[int, int, int]:
 
 
 def colour(share: float, stops: Sequence[str]) -> str:
-    """The colour at `share` of a scale, 0 its first stop and 1 its last; clipped outside."""
+    """The colour at `share` of a scale (0: first stop, 1: last stop); clipped outside."""
     place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
     low = min(int(place), len(stops) - 2)
     pairs = zip(_channels(stops[low]), _channels(stops[low + 1]), strict=True)
@@ -205,14 +205,14 @@ def ink(background: str) -> str:
 
 
 def escape(text: str, longest: int = 60) -> str:
-    """Outside text as Plotly must draw it: literally, on one line, not too long."""
+    """Outside text as Plotly must draw it: literally, on one line, truncated."""
     return html.escape(cut(str(text), longest), quote=False).replace("$", "&#36;")
 
 
 def cut(text: str, longest: int) -> str:
-    """A text on one line, truncated to a number of characters. Systems of one family differ in
-    their last parameters, so a name that ends with parameters loses its middle, any other text its
-    end."""
+    """A text on one line, truncated to a number of characters. A name that ends with parameters
+    loses its middle, since systems of one family differ in the last parameters; other texts lose
+    their end."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
@@ -236,7 +236,7 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def between(low: float, high: float, digits: int = 3) -> str:
-    """The ends of an interval as text: `.21 to .35`."""
+    """An interval as text: `.21 to .35`."""
     known = not (math.isnan(low) or math.isnan(high))
     return f"{plain(low, digits)} to {plain(high, digits)}" if known else "–"
 
@@ -261,8 +261,8 @@ def _axis(look: Palette) -> dict[str, Any]:
 
 @cache
 def template(theme: str) -> go.layout.Template:
-    """Layout of every figure of a theme: font, inks, grid, hover, minimal margins; dragging moves
-    no axis, there is no legend by default, and notes have no arrows."""
+    """Layout of all figures of a theme: font, inks, grid, hover, minimal margins; axes are fixed,
+    there is no legend by default, and annotations have no arrows."""
     look = palette(theme)
     font = {"family": look.font, "size": 13, "color": look.text}
     layout = go.Layout(

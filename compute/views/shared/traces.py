@@ -1,5 +1,5 @@
-"""Traces and parts of traces shared by several figures, as plain values. A figure made at once from
-plain values is fast, since Plotly validates it again at every change."""
+"""Traces and parts of traces that several figures share, as plain values. Plotly validates a figure
+at every change, so making it at once from plain values is fast."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,27 +11,26 @@ from compute.views.shared.theme import Palette, colorscale
 Trace = dict[str, Any]
 
 UNFADED: Trace = {key: {"marker": {"opacity": 1}} for key in ("selected", "unselected")}
-"""Selected marks look like the others: a click opens something and fades nothing."""
+"""Selected marks look like the others, since a click opens something and fades nothing."""
 _SILENT: Trace = {"hoverinfo": "skip"}
 
 
 def hover(texts: Sequence[Any]) -> Trace:
-    """Hover text of each point. Not as the template itself, which would interpret `%{x}` in a
+    """Tooltip of each point. It is not the template itself, which would interpret `%{x}` in a
     title."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 
 def marks(x: Any, y: Any, look: Trace, words: Sequence[Any] | None = None, **more: Any) -> Trace:
-    """Marks at points, in rows from 0 up if `y` is None; without words there is no hover text.
-    `look`: their size, colour and the like; with sizes in a list Plotly would make them
-    transparent."""
+    """Marks at points, in rows from 0 up if `y` is None; without words there is no tooltip. `look`:
+    size, colour and so on; opaque, since Plotly makes marks with a list of sizes transparent."""
     said = _SILENT if words is None else hover(words)
     places = {"x": x, "y": list(range(len(x))) if y is None else y, "mode": "markers"}
     return {"type": "scatter", **places, "marker": {"opacity": 1} | look, **said, **more}
 
 
 def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int = 20) -> Trace:
-    """Invisible points for hover and clicks over traces without; `data` is their customdata."""
+    """Invisible points that give traces hover and clicks; `data` is their customdata."""
     return marks(x, y, {"opacity": 0, "size": size}, texts, customdata=data)
 
 
@@ -77,13 +76,13 @@ def text_size(columns: int) -> int:
 def outline(
     look: Palette, x: tuple[float, float], y: tuple[float, float], width: float = 3
 ) -> dict[str, Any]:
-    """The outline of a selection, between two ends each way."""
+    """Outline of a selection, between two ends each way."""
     corners = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
     return {"type": "rect", **corners, "line": {"color": look.outline, "width": width}}
 
 
 def around(x: float, y: float, look: Palette) -> dict[str, Any]:
-    """The outline of the cell around a point."""
+    """Outline of the cell around a point."""
     return outline(look, (x - 0.5, x + 0.5), (y - 0.5, y + 0.5))
 
 
@@ -95,7 +94,7 @@ def lines(
     words: Sequence[Any] | None = None,
     **more: Any,
 ) -> Trace:
-    """A horizontal line for each row, with words as in `marks`. The gaps between rows are None, so
+    """A horizontal line for each row, with words as in `marks`. None between rows makes gaps, so
     one trace draws all lines."""
     x = [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)]
     y = [y for row in rows for y in (row, row, None)]
@@ -115,7 +114,7 @@ def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 
 
 
 def error_bars(lengths: Sequence[float], colour: str, thickness: float = 1.5) -> dict[str, Any]:
-    """Lines to both sides of marks, without ends across."""
+    """Lines to both sides of marks, without caps."""
     found = {"type": "data", "array": lengths, "color": colour}
     return found | {"thickness": thickness, "width": 0}
 

@@ -304,7 +304,7 @@ def test_what_is_known_exactly_can_be_told_apart() -> None:
 
 def test_a_measure_that_is_no_such_sum_is_refused() -> None:
     for name in ("RR@10", "AP", "Bpref"):
-        with pytest.raises(WrongInput, match="is not estimated"):
+        with pytest.raises(WrongInput, match="cannot be estimated"):
             kind(name)
 
 

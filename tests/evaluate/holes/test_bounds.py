@@ -251,7 +251,7 @@ def test_many_holes_and_grades_as_if_every_multiset_were_tried():
 
 @pytest.mark.parametrize("measure", ["Judged@10", "Bpref", "Hole@5"])
 def test_a_measure_without_intervals_is_answered_with_those_that_have(measure):
-    with pytest.raises(WrongInput, match=r"no interval of .*; known: nDCG@k, R@k, R_cap@k, AP@k"):
+    with pytest.raises(WrongInput, match=r"no interval for .*; known: nDCG@k, R@k, R_cap@k, AP@k"):
         holes.intervals(arranged({"A": {"q": "a"}}, {"q": {"a": 1}}, 10), measure)
 
 

@@ -25,7 +25,7 @@ def test_without_a_worker_the_command_that_starts_one_is_shown(store: Store) -> 
     words = words_of(opened(PAGE))
     assert "No worker is running" in words
     assert "python -m compute worker" in words
-    assert "No job was started here yet." in words
+    assert "No job has been started here yet." in words
 
 
 def test_nothing_is_chosen_until_the_address_or_a_click_does(store: Store) -> None:

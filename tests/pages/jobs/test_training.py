@@ -17,7 +17,7 @@ def test_a_training_under_way_shows_its_losses(store: Store) -> None:
         curve(step, 9, {"loss": 3.0 / step})
     words = words_of(opened(PAGE))
     assert "ict-herbert[tiny](epochs=1) on tiny" in words
-    assert "Step 3 of 9: loss 1.0000, at first 3.0000; under 1 s so far." in words
+    assert "Step 3 of 9: loss 1.0000 (started at 3.0000); under 1 s so far." in words
 
 
 def test_a_recipe_that_cannot_be_trained_here_gets_a_sentence(store: Store) -> None:
@@ -27,5 +27,5 @@ def test_a_recipe_that_cannot_be_trained_here_gets_a_sentence(store: Store) -> N
     assert "bm25 is not trained here; these are:" in words_of(app.run())
     app.text_input(key="_recipe").set_value("genq(model=/nowhere)")
     button_named(app, "Train").click()
-    assert "Local folders can be named only on the command line." in words_of(app.run())
+    assert "Only commands may name local folders." in words_of(app.run())
     assert jobs.listed(store.settings) == []

@@ -241,7 +241,7 @@ def test_the_curve_drops_what_is_done_anew(tmp_path: Path) -> None:
     assert [row["losses"]["loss"] for row in losses.rows(tmp_path)] == [1, 2, 30, 40]
     assert told[-1] == (4, 4, "steps")
     curve = losses.frame(losses.rows(tmp_path))
-    assert figures.said(curve, 4).startswith("Step 4 of 4: loss 40.0000, at first 1.0000; ")
+    assert figures.said(curve, 4).startswith("Step 4 of 4: loss 40.0000 (started at 1.0000); ")
     figure = figures.losses(curve, total=4, theme="light")
     assert list(figure.to_dict()["data"][0]["x"]) == [1, 2, 3, 4]
 

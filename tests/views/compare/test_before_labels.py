@@ -52,14 +52,14 @@ def test_parts_stand_in_the_order_of_the_screen(shown: list[Part]) -> None:
 def test_overlap_is_the_share_of_the_first_k(shown: list[Part]) -> None:
     # Below the third rank, the last of all lists, nothing is told.
     assert table(shown, "depths")["Shared documents"] == ["33%", "67%"]
-    assert table(shown, "depths")["Queries with all shared"] == ["1", "1"]
-    assert table(shown, "depths")["Queries with none shared"] == ["2", "0"]
+    assert table(shown, "depths")["Queries sharing all"] == ["1", "1"]
+    assert table(shown, "depths")["Queries sharing none"] == ["2", "0"]
 
 
 def test_a_document_in_many_top_lists_is_named(shown: list[Part], ask: StoreAsk) -> None:
     assert table(shown, "hubs")["Document"] == ["hub"]
     (said,) = [one.text for one in shown if isinstance(one, Text) and "hub" in one.text]
-    assert said.startswith("hub is in 100% of the top 10 lists of a and 100% of those of b")
+    assert said.startswith("hub is in 100% of the top-10 lists of a and 100% of those of b")
     tops = ask(select.tops, datasets=["bare"], a="a", b="b")
     # d1, d2 and d3 are in two lists of a run only.
     assert before_labels.hubs(tops)["n_a"].tolist() == [3]
@@ -96,6 +96,8 @@ def test_runs_that_share_no_query_are_not_called_different(tmp_path: Path) -> No
     with opened(bench.store) as ask:
         shown = parts(page, ask, **TWO)
         said = [one.text for one in shown if isinstance(one, Message)][-1]
-        assert said.startswith("a and b share no query: a answers 2, b 2 others, so they cannot")
+        assert said.startswith(
+            "a and b cannot be compared because they share no query: a answers 2, b 2 others"
+        )
         assert "its query '01' is '1' in b, but for leading zeros; in all 2 of 2" in said
         assert not [one for one in shown if isinstance(one, Figure | Table | Heading)]

@@ -301,7 +301,7 @@ def test_grades_stack_with_the_most_relevant_query_first() -> None:
     assert few.layout.yaxis.dtick == 1, "no mark at half a document"
     note = " ".join(difficulty.judged_note(grades))
     assert note.startswith("12 judgements of 3 queries; relevant documents per query: 0 to 3")
-    assert "1 query without a relevant one" in note
+    assert "1 query without a relevant document" in note
 
 
 def test_a_document_that_nobody_judged_for_a_query_is_a_hole() -> None:

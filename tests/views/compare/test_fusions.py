@@ -235,10 +235,10 @@ def test_weights_are_carried_from_dataset_to_dataset() -> None:
     rows = fusions.across({"x": x, "y": y}, MEASURE, {"x": "X"})
     assert rows["Dataset"].tolist() == ["X", "y"]
     assert rows["Best weight"].tolist() == [0.5, 1.0]
-    assert rows["Weight from the others"].tolist() == [1.0, 0.5]
-    assert rows["Loss with it"].tolist() == pytest.approx([0.1, 0.2])
+    assert rows["Weight from other datasets"].tolist() == [1.0, 0.5]
+    assert rows["Resulting loss"].tolist() == pytest.approx([0.1, 0.2])
     lost = fusions.losses({"x": x, "y": y}, MEASURE, {})
     assert lost.to_numpy()[0].tolist() == pytest.approx(["x", 0, 0.2])
     assert under(fusions.columns(lost), lost)["y"].tolist() == [".200", ".000"]
     alone = fusions.across({"x": x}, MEASURE, {})
-    assert alone["Loss with it"].isna().all()
+    assert alone["Resulting loss"].isna().all()

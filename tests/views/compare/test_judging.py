@@ -62,7 +62,9 @@ def made(store: Store) -> tasks.Task:
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     said = judging.can_decide(tasks.expected(plan, tops, known))
-    assert "in only one of the two top 10s: 100 judgements decide a P@10 difference of ." in said
+    assert (
+        "in only one of the two top-10 lists: 100 judgements detect a P@10 difference of ." in said
+    )
     return tasks.make(store, plan, tops, known, "ada")
 
 
@@ -92,9 +94,9 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
         assert {"annotate"} <= {one.opens.page for one in found if isinstance(one, Button)}
         return next(one.text for one in found if isinstance(one, Heading))
 
-    assert said() == "No judgements yet: the first decision is at 60 judgements."
+    assert said() == "No judgements yet; a decision needs at least 60."
     notes = [one.shown for one in shown(store, Choice()) if isinstance(one, Note)]
-    assert notes[0].startswith("By P@10, for which the task draws documents; nDCG@10, chosen above")
+    assert notes[0].startswith("The task samples documents for P@10; nDCG@10, chosen above")
     judge(store, task, 20)
     few = found_now(store, task)
     assert "non-relevant documents so far, and a decision needs 20 of each" in few.verdict
@@ -184,12 +186,12 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     told = judging.can_decide(tasks.expected(plan, tops, known))
-    assert told.endswith("top 10s: all such documents (fewer than 100) decide any.")
+    assert told.endswith("top-10 lists: all such documents (fewer than 100) decide any.")
     task = tasks.make(store, plan, tops, known, "ada")
     judge(store, task, 54)
     found = shown(store, Choice())
     said = next(one.text for one in found if isinstance(one, Heading))
-    whole = "All 54 documents in only one of the two top 10s are judged:"
+    whole = "All 54 documents in only one of the two top-10 lists are judged:"
     assert said == f"{whole} good is better by .700 of P@10 on these queries."
     assert not [one for one in found if isinstance(one, Button) and one.label == "Continue judging"]
     # Documents of both top 10s are in no sample, so of scores nothing is known.
@@ -200,7 +202,7 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     rows = sampled.systems(bounds, estimates).assign(title="a title")
     assert rows[["estimate", "error", "estimate_low", "like_high"]].isna().all(axis=None)
     said = sampled.verdict(rows, sampled.pairs(estimates), estimates, task)
-    assert "Scores are not estimated" in said
+    assert "Scores cannot be estimated" in said
     assert sampled.estimates(rows, "P@10", theme="light").to_plotly_json()["data"]
 
 

@@ -109,8 +109,8 @@ def test_on_all_datasets(ask: StoreAsk) -> None:
     shown = parts(page, ask, **TWO | {"dataset": ALL}, fuse="true")
     assert "sure has the better mean on 2 of 2 datasets." in words(shown)
     assert len(table(shown, "rows")) == len(table(shown, "fused_losses")) == 2
-    assert table(shown, "fused_best")["Loss with it"].tolist() == [".000", ".000"]
-    with pytest.raises(Missing, match="No dataset has both systems"):
+    assert table(shown, "fused_best")["Resulting loss"].tolist() == [".000", ".000"]
+    with pytest.raises(Missing, match="No dataset has scores of both systems"):
         find(page, ask, "rows", dataset=ALL, a="sure", b="a")
 
 
@@ -137,7 +137,7 @@ def test_p_alone_and_corrected_and_what_the_test_would_have_found(ask: StoreAsk)
     [
         ("differences", {"a": "sure", "b": "sure"}, "System A and system B are the same"),
         ("scatter", {"a": "surr"}, r"No system on tiny here is called surr\. Did you mean sure"),
-        ("scatter", {"measure": "nDCG@7"}, "To score the stored runs by it: python -m compute"),
+        ("scatter", {"measure": "nDCG@7"}, "To score the stored runs by it, run python -m compute"),
         ("kinds", {"slice": "answered"}, "cannot be tested; Dataset shows them"),
         ("kinds", {"slice": "vocabulary"}, "Groups by rare words need the"),
         ("different", FOUR | {"by": "b ahead"}, "No query is in this group"),
@@ -157,8 +157,8 @@ def test_queries_are_shown_where_either_is_ahead(ask: StoreAsk) -> None:
 def test_kinds_of_queries_by_labels_of_ones_own(ask: StoreAsk) -> None:
     shown = parts(page, ask, dataset="again", slice=EVIL)
     assert table(shown, "kinds_table")["Queries"].to_list() == ["1", "1"]
-    assert "Too few queries in each group" in words(shown)
-    assert "1 query without a label left out." in words(shown)
+    assert "No group by" in words(shown)
+    assert "1 query without a label are left out." in words(shown)
 
 
 def test_nothing_to_compare(tmp_path: Path) -> None:

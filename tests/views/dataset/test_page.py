@@ -65,8 +65,8 @@ def links(shown: list[Any]) -> dict[str, Link]:
         ("Systems", "Systems with overlapping intervals can still differ significantly"),
         ("Queries", "All systems score 0 on 0 of 3 queries"),
         ("Judgements", "5 judgements of 3 queries"),
-        ("Documents", "Type a document id, such as d"),
-        ("Kinds of queries", "To use your own labels: python -m compute import-labels."),
+        ("Documents", "Type all or part of a document id, such as d"),
+        ("Kinds of queries", "Add your own labels with python -m compute import-labels."),
     ],
 )
 def test_every_view_opens_from_its_address(ask: Ask, view: str, words: str) -> None:
@@ -107,9 +107,9 @@ def _drawn(part: Any) -> bool:
 @pytest.mark.parametrize(
     ("dataset", "words"),
     [
-        ("fever", "Nothing is computed on FEVER yet: python -m compute fetch fever"),
+        ("fever", "Nothing has been computed on FEVER yet: python -m compute fetch fever"),
         ("bioasq", "its documents cannot be downloaded"),
-        ("nq-dpr", "has published figures only"),
+        ("nq-dpr", "has only published figures"),
         ("bare", "yet: start systems on the Jobs page, or python -m compute run bm25 bare."),
         ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
     ],
@@ -122,7 +122,7 @@ def test_a_dataset_without_runs_says_what_computes_one(ask: Ask, dataset: str, w
 
 def test_runs_of_a_dataset_imported_anew_are_named_and_lead_to_jobs(ask: Ask) -> None:
     shown = parts(ask, dataset="anew")
-    assert f"{HOSTILE}, plain: left out, since the stored data of anew were replaced" in said(shown)
+    assert f"{HOSTILE}, plain: left out because the data of anew were replaced" in said(shown)
     assert links(shown)["Compute it"].of() == {"datasets": "anew", "systems": [HOSTILE, "plain"]}
 
 
@@ -172,11 +172,11 @@ def test_a_system_has_its_versions_which_are_read_for_them_alone(ask: Ask) -> No
 
 def test_queries_of_a_kind_open_with_their_best_and_worst_system(ask: Ask) -> None:
     address = {"dataset": "tiny-pl", "measure": "RR@10", "show": "Queries"}
-    part = find(ask, "kinds", kind="one system alone", **address)
+    part = find(ask, "kinds", kind="single best system", **address)
     assert part.carried[0] == ["tiny-pl", "q3"]
     assert part.opens("tiny-pl", "q3").names["systems"] == ["plain", HOSTILE]
     assert "No query is in this group." in said(parts(ask, kind="all fail", **address))
-    assert "unjudged documents do not make a query hard" in said(
+    assert "this one measures judging, not how hard a query is" in said(
         parts(ask, **address | {"measure": "Hole@10"})
     )
 
@@ -217,4 +217,4 @@ def test_kinds_of_queries_by_labels_of_ones_own(ask: Ask) -> None:
 def test_the_facts_of_a_dataset_stand_on_one_line_and_its_note_behind(ask: Ask) -> None:
     note = next(one for one in parts(ask, dataset="msmarco-pl/test") if isinstance(one, Note))
     assert "relevant: grade 2 or more, as AP(rel=2)@100" in note.shown
-    assert "It prints the 6,980 queries of dev" in f"{note.shown} {note.behind()}"
+    assert "The table lists the 6,980 queries of dev" in f"{note.shown} {note.behind()}"

@@ -36,7 +36,7 @@ def test_parts_weigh_the_same_and_a_system_that_lacks_one_is_left_out() -> None:
 
 def test_parts_and_systems_that_are_not_there_are_said() -> None:
     assert query_outcomes.parts_note(rows(), 0) == []
-    of_two = ["All parts have equal weight.", "Left out: 1 system without a run on each of these."]
+    of_two = ["All parts have equal weight.", "Left out: 1 system without a run on every part."]
     assert query_outcomes.parts_note(rows(), 2) == of_two
     assert "Only 2 of 12 parts have runs." in query_outcomes.parts_note(rows(), 12)
 

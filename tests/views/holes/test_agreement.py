@@ -26,7 +26,7 @@ def test_alpha_in_words() -> None:
     assert said.startswith(
         "All 3 assessors: ordinal Krippendorff's alpha .62 (.50 to .75) over 1,200 pairs"
     )
-    assert "Kappa: two grades apart count twice as much as one." in said
+    assert "Kappa: a difference of two grades counts twice as much as one." in said
     two = words(figures.alpha_note({**row, "n_people": 2, "n_pairs": 1}, "none"))
     assert two.startswith("Both assessors") and "over 1 pair judged" in two
     assert "undefined" in words(figures.alpha_note({**row, "alpha": math.nan}, "none"))

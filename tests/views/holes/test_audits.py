@@ -52,7 +52,7 @@ def test_an_audit_shows_what_differs_and_whether_the_order_survives(home: Path) 
     assert rates["Graded differently"].tolist() == [1, 0, 1]
     assert rates["Share"].tolist() == pytest.approx([1 / 3, 0, 1 / 4])
     flips = found(of, "audit-flips").shown
-    assert flips["Chance of a flip"].tolist() == [0] and flips["Ahead"].tolist() == ["sure"]
+    assert flips["Probability of a flip"].tolist() == [0] and flips["Ahead"].tolist() == ["sure"]
     ranks = found(of, "audit-ranks").shown
     assert ranks["Worst rank"].tolist() == [1, 2]
 

@@ -202,7 +202,7 @@ def test_where_no_order_holds_a_sentence_says_so() -> None:
 
 
 def test_ranges_of_differences_that_are_not_exact_are_called_so() -> None:
-    assert "upper bounds" in words(order_flips.orders_note(PAIRS, "AP@10", n_left_out=0))
+    assert "may be narrower" in words(order_flips.orders_note(PAIRS, "AP@10", n_left_out=0))
     assert "upper" not in words(order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0))
     assert order_flips.most_paired("nDCG@10", 10_000) == order_flips.MOST_PAIRED
     assert order_flips.most_paired("AP@10", 10_000) == 3
@@ -240,7 +240,7 @@ def test_added_judgements_that_do_not_count_now_are_not_asked_for_again() -> Non
     none = RECORDED | {"n_not_relevant": 0}
     added = none | {"n_added": 60, "n_added_not_relevant": 40}
     note = words(figures.last_note(scored(a=0.5), none, added))
-    assert note.endswith("Both appear if official + added is chosen above.")
+    assert note.endswith("Both appear if you choose official + added judgements above.")
     few = none | {"n_added": 20, "n_added_not_relevant": 20}
     few_note = words(figures.last_note(scored(a=0.5), none, few))
     assert "Both appear after 30 more added judgements" in few_note
@@ -265,14 +265,17 @@ def noted(measure: str, rows: DataFrame | None = None, **about: Any) -> str:
 
 
 def test_what_raises_the_divisor_is_said_of_each_measure() -> None:
-    assert "Wider ranges only lower the lowest score" in noted("nDCG@10")
+    assert "Wider ranges only lower the lower bound" in noted("nDCG@10")
     assert "The three ranges are the same" in noted("P@10")
 
 
 def test_the_ranges_are_named_with_what_they_are_over() -> None:
     said = noted("nDCG@10")
-    assert "Bar: range if unjudged documents of the top 10 had any grade, 0 to " in said
-    assert "Thinner line: all documents of the pool of 2 stored runs." in said
+    assert "Bar: range if unjudged documents in the top 10 get any grade, 0 to " in said
+    assert (
+        "Thinner line: range if any document in the pool of 2 stored runs could be relevant."
+        in said
+    )
     assert "Thinnest line: the corpus of 5,183." in said
     assert "Over 1,200 judged queries" in said
     assert "whose size is unknown" in noted("R@5", n_documents=float("nan"))
@@ -280,7 +283,7 @@ def test_the_ranges_are_named_with_what_they_are_over() -> None:
 
 def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None:
     rows = scored(a=0.5).drop(columns=["pool_low", "pool_high"])
-    assert "too many documents to draw" in noted("R@10", rows)
+    assert "too large to compute here" in noted("R@10", rows)
     assert "python -m compute holes" in noted("R@10", rows)
     figure = figures.score_intervals(rows, "R@10", theme="light")
     traces: list[Any] = list(figure.data)
@@ -308,7 +311,15 @@ def test_the_printed_effect_best_first() -> None:
 def test_the_numbers_behind_the_bars() -> None:
     table = figures.interval_table(scored(a=0.6).assign(expected=0.7), "nDCG@10")
     ends = [f"{name}: {end}" for name in ("Top k", "Pool", "Corpus") for end in ("low", "high")]
-    heads = ["System", "nDCG@10", *ends, "Imputed", "Hole@10", "Judged for no query", "Unjudged"]
+    heads = [
+        "System",
+        "nDCG@10",
+        *ends,
+        "Imputed",
+        "Hole@10",
+        "Not judged for any query",
+        "Unjudged",
+    ]
     assert list(table.shown.columns) == heads
     assert ".500" in html(table) and "25%" in html(table)
 

@@ -78,9 +78,9 @@ def test_of_a_measure_where_less_is_better_the_board_is_turned() -> None:
 
 def test_too_little_to_compare() -> None:
     one = scored(a=[1, 0], b=[0, 1])
-    with pytest.raises(WrongInput, match="score 1 system on 2 queries"):
+    with pytest.raises(WrongInput, match="score only 1 system on 2 queries"):
         compared(one, scored(a=[1, 0], z=[0, 1]), "P@10")
-    with pytest.raises(WrongInput, match="score 2 systems on 1 query"):
+    with pytest.raises(WrongInput, match="score only 2 systems on 1 query"):
         compared(one, scored(a=[1, np.nan], b=[0, 1]), "P@10")
 
 
@@ -93,9 +93,9 @@ def test_what_turns_is_said_in_words_and_in_a_table() -> None:
     right = scored(a=flat - 0.1, b=flat + WOBBLE, c=flat - 0.11 + 10 * WOBBLE)
     found = compared(left, right, "P@10")
     assert judgement_sets.verdict(found, NAMES) == (
-        "The order of 1 of 3 pairs of systems is reversed; Kendall's τ = .33, τ-AP with Official as"
+        "The order of 1 of 3 pairs of systems flips; Kendall's τ = .33, τ-AP with Official as"
         " the reference .00, with Machine gpt .00. Significant only by Official: 1; only by Machine"
-        " gpt: 0; by both, but reversed: 1."
+        " gpt: 0; by both, in opposite directions: 1."
     )
     table = judgement_sets.turned_table(found.turned(), NAMES, {"a": "A", "b": "B", "c": "C"})
     assert table.shown[["System", "Other", "Change"]].to_numpy().tolist() == [

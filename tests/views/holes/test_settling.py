@@ -59,4 +59,4 @@ def test_estimates_name_their_sample_and_lead_to_more(
     app = opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET, half="0.05")
     (sample,) = app.session_state["_run"].rests_on.samples
     assert dict(sample)["task"] == task.id
-    assert "A margin of error of a score of at most" in captions(app)
+    assert "For a margin of error of a score of at most" in captions(app)

@@ -68,12 +68,12 @@ def test_a_machine_that_loves_a_system_is_significant_alone() -> None:
     titles = {f"s{place}": f"S{place}" for place in range(4)}
     said = three_ways.said(found, "fan", titles)
     assert (
-        said.startswith(f"{len(found)} pairs would be significant by fan by itself")
+        said.startswith(f"{len(found)} pairs would be significant by fan without correction")
         and "S3" in said
     )
     few = three_ways.said(found, "fan", titles, corrected=False)
     assert "corrected:" not in few and few.endswith(
-        "The sample is too small yet to correct for that."
+        "The sample is still too small for a correction."
     )
 
 

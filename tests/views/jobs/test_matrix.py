@@ -79,7 +79,7 @@ def test_why_runs_are_out_of_date_is_said_the_commonest_reason_first() -> None:
     assert figures.outdated(CELLS) == ""
     remarks = ["settings have changed", "the files changed since.", "the files changed since."]
     stale = DataFrame({"state": ["out of date"] * 3, "remark": remarks})
-    said = "2 runs out of date: the files changed since; 1 other reason in the hover texts."
+    said = "2 runs out of date: the files changed since; 1 other reason in the tooltips."
     assert figures.outdated(stale) == said
 
 

@@ -361,6 +361,7 @@ def test_an_average_over_fewer_is_italic_without_a_fill_and_says_so() -> None:
     overlay = figure.data[-1]
     hover = dict(zip(map(tuple, overlay.customdata), overlay.hovertext, strict=True))
     assert (
-        "over 2 of the 4" in hover["", "mine"] and "rank" not in hover["", "mine"].split("<br>")[1]
+        "over only 2 of the 4" in hover["", "mine"]
+        and "rank" not in hover["", "mine"].split("<br>")[1]
     )
     assert "rank 1 of 2" in hover["", "a"] and "against" not in hover["", "a"]

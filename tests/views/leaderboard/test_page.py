@@ -166,7 +166,7 @@ def test_every_board_that_can_stand_beside_draws(bare: Ask) -> None:
     printed = {"numbers": "Published", "table": "BEIR v4, Table 2"}
     beside = options(bare, "beside", **printed)
     assert beside[0] == "BEIR v4, Table 9: R@100"
-    few = "Fewer than three systems have scores on the same datasets of both leaderboards."
+    few = "Fewer than three systems have scores on datasets that both leaderboards share."
     for name in beside:
         shown = Shown(parts(page, bare, **printed, beside=name))
         assert "bump" in shown.keys or few in shown.words or "the same rank" in shown.words
@@ -212,7 +212,7 @@ def test_a_board_over_returned_queries_stands_beside_one_over_the_same(tmp_path:
         beside = texts(shown.figure("bump"))
         assert f"{value}  good" in beside and f"good  {value}" in beside
         # The order, beside the table and below it, is over all.
-        told = shown.words.count("These means are over all judged queries")
+        told = shown.words.count("These means cover all judged queries")
         assert told == 2 * (value == "1.000")
 
 
@@ -282,7 +282,7 @@ def test_filters_leave_what_they_name(at: Callable[..., Shown]) -> None:
     assert "1 dataset, 5 systems" in at(numbers="Published", **left).words
     above = "1 of 3 systems shown; bold, colours and ranks compare all 3."
     few = at(**OWN, systems=["good"], returned="true").words
-    assert above in few and "Systems that are not shown above are compared, too." in few
+    assert above in few and "Systems that are not shown above are included." in few
     assert "shown;" not in at(**OWN).words
 
 
@@ -298,5 +298,5 @@ def test_computed_runs_stand_there_with_their_holes(tmp_path: Path) -> None:
 
 def test_a_difference_without_anything_in_common_says_so(at: Callable[..., Shown]) -> None:
     shown = at(numbers="Difference", group="own")
-    assert not shown.keys and "Nothing to show" in shown.words
+    assert not shown.keys and "Nothing matches" in shown.words
     assert "None of this table's 10 systems are computed" in shown.words

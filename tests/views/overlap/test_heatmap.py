@@ -171,7 +171,7 @@ def test_lines_below_the_bound_are_dashed_and_the_legend_says_so() -> None:
     ]
     said = graphs.legend(frame, 0.45)
     solid = "Solid lines: similarity of at least .45."
-    assert said.startswith(f"{solid} Dashed: each corpus's two nearest, below that.")
+    assert said.startswith(f"{solid} Dashed lines: each corpus's two nearest, if less similar.")
     assert ".50" in graphs.note(0.5)[0]
     assert "Dashed" not in graphs.legend(frame, 0.2)
 
@@ -397,7 +397,7 @@ def test_the_caption_counts_words_and_says_what_is_left_out() -> None:
 def test_what_ships_without_rare_words_says_so() -> None:
     known = DataFrame({"title": ["B", "A", "C"], "cut": [2.57e-6, 1e-5, 0.0]})
     assert overlap.cut(known).startswith(
-        "Shipped counts have no words of A below 10.0 and of B below 2.6 per million"
+        "Shipped counts omit words of A below 10.0 and of B below 2.6 per million"
     )
     assert overlap.cut(known[2:]) == ""
 

@@ -41,14 +41,14 @@ def test_the_changes_are_those_of_the_means_by_hand(compared: Bench) -> None:
     assert both["change"].to_dict() == pytest.approx({"good": -1 / 6, "one": -1 / 3})
     assert list(both.index) == ["good", "one"], "the best without them first"
     assert leakage.said(sets, {"tiny": "Tiny"}) == (
-        "one contains 1 of the 3 queries of Tiny and 0 of its 5 relevant documents, equal or"
-        " near-equal: 1 query affected."
+        "one contains 1 of the 3 queries of Tiny and 0 of its 5 relevant documents (equal or"
+        " near-equal); 1 query affected."
     )
     rows = leakage.shown(both.reset_index().assign(left_out="query"), {"one": "One"})
     shown = under(leakage.COLUMNS_SHOWN, rows)
     assert shown.iloc[1].to_list()[1:6] == ["1 of 3", "One", ".333", ".000", "−.333"]
     nothing_left = leakage.said(sets.assign(n_touched=3), {})
-    assert nothing_left.endswith("3 queries affected, so none is left without them.")
+    assert nothing_left.endswith("3 queries affected, so no query would be left.")
     gone = both.reset_index().assign(left_out="query", value_without=float("nan"))
     assert leakage.shown(gone, {}).empty
 

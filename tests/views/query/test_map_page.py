@@ -120,7 +120,7 @@ def test_depths_and_a_second_system_draw(ask: Ask, ranks: str, other: str) -> No
     ("address", "said"),
     [
         ({"dataset": "nosuch"}, "No dataset with ranked lists here is called nosuch"),
-        ({"dataset": "fever"}, "Nothing is computed on FEVER yet"),
+        ({"dataset": "fever"}, "Nothing has been computed on FEVER yet"),
         ({"dataset": "tiny", "system": "nosuch"}, "No run on tiny here is called nosuch"),
         ({"dataset": "tiny", "other": "nosuch"}, "No run on tiny here is called nosuch"),
     ],

@@ -145,8 +145,8 @@ def test_every_relevant_document_has_its_ranks(ask: Ask) -> None:
     assert table["Document"].tolist() == ["d1", "d5"]
     assert table["Grade"].tolist() == [2, 1]
     assert table.filter(like="Rank: ").fillna(0).to_numpy().tolist() == [[1], [0]]
-    assert table["Other systems that retrieve it"].tolist() == [1, 0]
-    assert table["Lost"].tolist() == ["", "Retrieved by no system"]
+    assert table["Other systems retrieving it"].tolist() == [1, 0]
+    assert table["Lost"].tolist() == ["", "Not retrieved by any system"]
 
 
 def test_buttons_and_keys_walk_the_order(ask: Ask) -> None:

@@ -115,15 +115,15 @@ def test_without_a_list_nothing_is_lost() -> None:
 def test_what_one_system_has_only_is_said() -> None:
     found = pd.DataFrame({"place_a": [0, 0, 1], "place_b": [0, 4, 0], "n": [5, 1200, 1]})
     assert lost.said(found, ("A", "B")) == (
-        "Of 1,206 relevant documents, 1,200 are in A's top 10 and not in B's; 1 the reverse."
+        "Of 1,206 relevant documents, 1,200 are in the top 10 of A but not of B; 1 the reverse."
     )
 
 
 def test_a_line_names_the_systems_that_lose_a_document() -> None:
     assert lost.line({"A": lost.TOP, "B": lost.TOP}) == ""
-    assert lost.line({"A": lost.NOWHERE, "B": lost.NOWHERE}) == "Retrieved by no system"
+    assert lost.line({"A": lost.NOWHERE, "B": lost.NOWHERE}) == "Not retrieved by any system"
     assert lost.line({"A": lost.DEMOTED, "B": lost.TOP, "C": lost.CUT}) == (
-        "A: moved below rank 10 by the reranker; C: cut before reranking, below its depth"
+        "A: moved below rank 10 by the reranker; C: not reranked (below the reranking depth)"
     )
 
 

@@ -93,14 +93,14 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 }
 """Module and function of each command, grouped as in `--help`."""
 FAMILIES = {
-    "overlap": "Compute or show how similar the words of corpora are.",
+    "overlap": "Compute or show the vocabulary overlap of corpora.",
     "lengths": "Compute or show the lengths of documents.",
     "leakage": "Find test queries in a training set, or show the scores without them.",
     "jobs": "Start, list, cancel and retry jobs.",
     "judgements": "Export, import or withdraw added judgements.",
     "tasks": "Make and follow judging tasks.",
     "export": "Write a figure, a table, a page, a run or a site to a file.",
-    "admin": "Maintain a home: backups, trash, demo, shipped results.",
+    "admin": "Maintain a home (the data folder): backups, trash, demo, shipped results.",
 }
 """Commands with subcommands."""
 NAMES = [name for commands in COMMANDS.values() for name in commands]

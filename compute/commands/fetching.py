@@ -21,8 +21,8 @@ def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Jso
     """Download datasets, or list those available if none is named.
 
     Args:
-        datasets: scifact, scifact-pl, or irds:NAME from the package ir_datasets
-        name: name for a dataset of ir_datasets
+        datasets: scifact, scifact-pl, or irds:NAME for a dataset of the ir_datasets package
+        name: local name of the ir_datasets dataset
         again: download even if already stored
     """
     bench = open_bench()

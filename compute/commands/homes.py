@@ -28,7 +28,7 @@ def trash(*, empty: bool = False) -> int:
     """Print the content of the trash.
 
     Args:
-        empty: delete it
+        empty: delete everything in the trash
     """
     home = settings.load().home
     told = trash_folder.said(home)

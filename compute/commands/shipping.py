@@ -28,7 +28,7 @@ def ship(*datasets: options.Datasets, only: bool = False, without_runs: bool = F
 
 
 def snapshot(file: options.File, /, *, without_texts: bool = False, versions: bool = False) -> int:
-    """Write everything that is stored to one DuckDB file.
+    """Write all stored data to one DuckDB file.
 
     Args:
         without_texts: leave out the texts of documents and queries

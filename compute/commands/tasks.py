@@ -99,7 +99,7 @@ def new(
 
 
 def list_tasks(*, json: options.Json = False) -> int:
-    """List judging tasks, the newest first."""
+    """List judging tasks, newest first."""
     store = open_bench().store
     counts = queue.overview(store).set_index("task")
     rows = [

@@ -49,8 +49,8 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
     folder = "the folder that $BEIRSCOPE_DATASETS names"
     if not dataset.public:
         return (
-            f"its documents cannot be downloaded; get them from {dataset.homepage}, put them as"
-            f" {name}/ in the BEIR layout into {folder}, then {command}"
+            f"its documents cannot be downloaded; get them from {dataset.homepage}, put them in"
+            f" the BEIR layout into {folder}/{name}, then run {command}"
         )
     if is_fetched(dataset):
         return (

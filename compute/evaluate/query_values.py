@@ -222,7 +222,7 @@ def hole_beir(held: Held, k: int) -> Values:
 
 
 def alpha_ndcg(held: Held, k: int) -> Values:
-    """Discounted gain of new subtopics over that of the ideal list; absent without subtopics.
+    """Discounted gain of new subtopics, divided by that of the ideal list; none without subtopics.
 
     Clarke et al. 2008, as in ndeval: a document gains 1 for each subtopic that it covers, halved
     (alpha = 0.5) for each better rank that already covers it, divided by log2(1 + rank). At each

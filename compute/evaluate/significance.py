@@ -453,7 +453,7 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
     from scipy import stats
 
     if np.ptp(weights) > NEAR:
-        raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
+        raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or the t-test")
     found = np.ones_like(family.mean)
     for pair in np.flatnonzero(family.some):
         gaps = values[family.a[pair]] - values[family.b[pair]]

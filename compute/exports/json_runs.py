@@ -13,7 +13,7 @@ _LARGEST = 1e39
 def written(
     run: DataFrame, form: str, system: str, split: str, queries: DataFrame, judged: DataFrame
 ) -> str:
-    """A run (query_id, doc_id, score, by rank) as JSON.
+    """A run (query_id, doc_id, score; in rank order) as JSON.
 
     `beir`: {query: {document: score}}; `mteb`: its predictions, under the split; `golden`: a row
     for each query with its text, the retrieved documents, and those judged relevant, with grades.

@@ -226,7 +226,7 @@ def _refuse_unjudged(lists: holes.Lists, sides: Sequence[_Side], name: str) -> N
     for side, some in zip(sides, judged[::-1], strict=True):
         if not some:
             raise WrongInput(
-                f"{side.name}: no document of its top {lists.depth} is judged on {name}: is it"
+                f"{side.name}: no document in its top {lists.depth} is judged on {name}. Is it"
                 " a run on another dataset, or are ids spelled differently? For a file,"
                 f" python -m compute check FILE --dataset {name} says more"
             )

@@ -76,7 +76,7 @@ def _made(of: Runs) -> pa.Table:
 
 
 def _read(file: Path) -> tuple[pa.Array, dict[str, Values]]:
-    """The queries of a part, and by measure their values in the same order; nan if missing."""
+    """The queries of a part, and their values by measure in the same order (NaN if missing)."""
     names = [_QUERY, "measure", "value"]
     table = pq.read_table(file, columns=names, read_dictionary=names[:2], use_threads=False)
     query, measure = (table[name].combine_chunks() for name in names[:2])

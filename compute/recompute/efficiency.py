@@ -36,7 +36,7 @@ MEASURED: Mapping[str, str] = {
     "latency_p50_ms": "milliseconds that half of the queries take at most, one at a time",
     "latency_p95_ms": "milliseconds that 95% of the queries take at most, one at a time",
     "peak_memory_bytes": "most memory held at once, by all processes of the run",
-    RECALL: "share of the exact first 100 that the approximate index finds",
+    RECALL: "share of the exact top 100 that the approximate index finds",
 }
 """Content of the part `efficiency`: every measure and its meaning."""
 

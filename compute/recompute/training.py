@@ -34,7 +34,7 @@ def named(text: str, dataset: str) -> System:
     row = SYSTEMS.get(read.base)
     if row is None or row.recipe is None:
         known = ", ".join(name for name, row in SYSTEMS.items() if row.recipe)
-        raise WrongInput(f"{read.base} is not trained here; these are: {known}")
+        raise WrongInput(f"{read.base} cannot be trained here; these can: {known}")
     if read.trained_on not in ("", dataset):
         raise WrongInput(f"{read} is trained on {read.trained_on}, not on {dataset}: name one")
     return system(str(replace(read, trained_on=dataset)))

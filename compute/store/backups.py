@@ -232,8 +232,8 @@ def move(settings: Settings, jobs: More, more: More) -> None:
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
     """Assign a home to a state that will be created, so that nobody opens it; returns the state's
     identity. Raises like `refuse`, which is not called if the same command was killed before its
-    end. Raises Conflict if there is already a state, unless that command had left out only its last
-    mark."""
+    end. Raises Conflict if a state exists, unless that command was killed after it had created the
+    state and before it wrote its final mark."""
     home = settings.home
     with locked(home / "locks" / "home.lock"):
         marks, engine = ownership.read(home), state.engine_of(settings)

@@ -203,8 +203,8 @@ def _list(store: Store, before: Beat, names: Names) -> None:
 
 
 def _button(label: str, job: Job, icon: str, act: Callable[..., object], *args: Any) -> None:
-    """A button of a job's card, for operators. It acts before the queue is drawn again: that may
-    first rerun the page, which forgets the press."""
+    """A button of a job's card, for operators. The action is a callback, so that it runs before the
+    queue is redrawn: a redraw may rerun the page, and the click would be lost."""
 
     def pressed() -> None:
         st.session_state["_refused"] = ""

@@ -27,7 +27,8 @@ def slices(
     """Print each system's mean on each query group of a dataset, with its 95% CI.
 
     Args:
-        slice: words, relevant, language, a label …
+        slice: how to group queries: words (their length), relevant (number of relevant documents),
+            language, or the key of a label
     """
     if not dataset:
         raise WrongInput("--slice needs a dataset: name it with --dataset")

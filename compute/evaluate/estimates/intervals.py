@@ -177,7 +177,8 @@ class Estimates:
 def estimates(
     frame: Frame, of: Kind, sample: Corrected, outside: Values | None = None
 ) -> Estimates:
-    """A measure of every system of the frame, from corrected grades; `outside` as in `linear`."""
+    """Estimates of a measure for every system of the frame, from corrected grades; `outside` as in
+    `linear`."""
     about = sample.steps, sample.levels, sample.together
     near = linear(frame, of, sample.about, *about, outside)
     by_query = near.moved(frame, sample.values - sample.about)

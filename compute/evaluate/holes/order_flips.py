@@ -37,9 +37,9 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     second), low, high and verdict over every way of judging the holes of both top k; pool_low,
     pool_high, pool_verdict and the like for each wider range of `outside`.
 
-    Documents are judged for one query, so the extremes of the queries add up. All ends are exact,
-    except for a measure without `exact_pairs`, where they contain the range. Raises WrongInput like
-    `measured`.
+    Documents are judged for one query, so the extremes of the queries add up. All bounds are
+    exact, except those of measures without `exact_pairs`, which may be wider than the range. Raises
+    WrongInput like `measured`.
     """
     seen, gain = measured(lists, measure)
     one, other = np.triu_indices(len(seen.systems) if seen.queries else 0, 1)

@@ -109,7 +109,7 @@ def _remark_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None
     count, first, line = database.sql(_AGAIN).fetchall()[0]
     if count:
         example = f"query {first[0]!r}, document {first[1]!r}"
-        treatment = "the one with the highest score stays"
+        treatment = "the one with the highest score is kept"
         tally.remark("document twice in a list", example, Where(file, line), treatment, count)
 
 

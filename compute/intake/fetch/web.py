@@ -140,7 +140,7 @@ def _moved_to(at: str, response: Response) -> str:
     except (ValueError, WrongInput):
         raise Unavailable(
             f"{shown(at)} redirects to an address that is not on the web ({shown(location)}):"
-            " it is not followed"
+            " Beirscope does not follow it"
         ) from None
     if urlsplit(at).scheme == "https" and urlsplit(target).scheme == "http":
         raise Unavailable(

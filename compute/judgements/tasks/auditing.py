@@ -95,7 +95,7 @@ def _merged(codes: Counts, most: int) -> Counts:
 
 
 def mixed_in(frame: Frame, judgements: DataFrame, n: int) -> tuple[Counts, int]:
-    """The unjudged rows, and how many of them are among n documents."""
+    """The unjudged rows, and how many of them an audit of n documents includes."""
     rows = np.flatnonzero(np.isnan(frame.grades(judgements)))
     return rows, min(round(n * UNJUDGED), len(rows))
 

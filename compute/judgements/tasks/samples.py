@@ -102,7 +102,9 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
     if goal not in sampling.GOALS:
         raise WrongInput(f"no goal {goal!r}; known: {', '.join(sampling.GOALS)}")
     if goal in (sampling.DIFFERENCES, sampling.ORDER) and len(systems) == 1:
-        raise WrongInput("One system has no differences and no order: choose the scores.")
+        raise WrongInput(
+            "One system has no difference or order to estimate: choose the goal scores."
+        )
     if depth < kind(measure).k:
         raise WrongInput(f"{measure} needs the top {kind(measure).k} of each list, or more")
     if goal == sampling.DIFFERENCES and baseline not in systems:

@@ -1,7 +1,7 @@
 """The model: an encoder that reads a query, and two heads that choose BM25's query terms.
 
-a(q) = ReLU(W enc(q)_CLS) adds pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weighs those of
-the query. The encoder reads [CLS] and the query's pieces.
+a(q) = ReLU(W enc(q)_CLS) adds word pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weights
+those in the query. The encoder reads [CLS] and the query's word pieces.
 """
 
 import json

@@ -157,7 +157,7 @@ def moved(tops: DataFrame) -> Note:
     steps = (both["rank_a"] - both["rank_b"]).abs()
     first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
     other = int(first.fillna(0).ne(1).sum())
-    facts = [f"The first document differs on {other:,} of {counted(len(first), 'query')}."]
+    facts = [f"The top document differs on {other:,} of {counted(len(first), 'query')}."]
     if len(steps):
         share = f"{steps.gt(0).mean():.0%} change rank"
         share += f", by a median of {steps.median():.0f} and at most {steps.max():.0f}"

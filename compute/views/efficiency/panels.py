@@ -320,4 +320,4 @@ COSTS: Mapping[str, tuple[str, Callable[[float], str], str]] = {
     "peak_memory_bytes": ("memory", size, "bytes"),
     "candidate_recall@100": ("ANN recall@100 (vs exact)", share, ""),
 }
-"""Every cost in words: its name, format and unit."""
+"""Name, format and unit of every cost."""

@@ -165,7 +165,7 @@ def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
 
 
 def _low(n_rows: int) -> float:
-    """Pixels of a row in a one-column figure."""
+    """Height of a row in pixels in a one-column figure."""
     return min(max(_COLUMN_ROWS / max(n_rows, 1), _LEAST_ROW), _MOST_ROW)
 
 
@@ -287,8 +287,8 @@ def _hover(row: Row) -> str:
     return (
         f"<b>{looks.escape(row['title'])}</b>"
         f"<br>median {words(row['p50'])}, mean {row['mean']:,.1f} words"
-        f"<br>half of them {words(row['p25'])} to {words(row['p75'])} words"
-        f"<br>5 to 95%: {words(row['p5'])} to {words(row['p95'])}, longest {row['longest']:,}"
+        f"<br>middle 50%: {words(row['p25'])} to {words(row['p75'])} words"
+        f"<br>middle 90%: {words(row['p5'])} to {words(row['p95'])}, longest {row['longest']:,}"
         f"<br>{row['n']:,} {counted}"
     )
 

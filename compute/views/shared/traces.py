@@ -1,5 +1,5 @@
 """Traces and parts of traces that several figures share, as plain values. Plotly validates a figure
-at every change, so making it at once from plain values is fast."""
+at every change, so it is faster to build one at once from plain values."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -24,7 +24,7 @@ def test_a_recipe_that_cannot_be_trained_here_gets_a_sentence(store: Store) -> N
     app = opened(PAGE)
     app.text_input(key="_recipe").set_value("bm25")
     button_named(app, "Train").click()
-    assert "bm25 is not trained here; these are:" in words_of(app.run())
+    assert "bm25 cannot be trained here; these can:" in words_of(app.run())
     app.text_input(key="_recipe").set_value("genq(model=/nowhere)")
     button_named(app, "Train").click()
     assert "Only commands may name local folders." in words_of(app.run())

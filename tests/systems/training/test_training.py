@@ -197,7 +197,7 @@ def test_a_system_not_trained_yet_names_the_command(world: World) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("bm25", "bm25 is not trained here; these are: .*genq"),
+        ("bm25", "bm25 cannot be trained here; these can: .*genq"),
         ("genq[scifact]", "is trained on scifact, not on tiny"),
         ("genq(queries=none)", "queries is 'none'; it must be one of: t5, judged, title, sentence"),
         ("genq(similarity=euclid)", "similarity is 'euclid'; it must be one of: , cosine, dot"),

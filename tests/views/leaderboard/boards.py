@@ -12,6 +12,7 @@ from compute.intake import imports
 from compute.judgements import PERSON
 from compute.store.loading import Bench
 from compute.store.store import Store
+from tests.support import filled
 from tests.support.filled import HOSTILE
 
 RANKS = {"good": 1, "alike": 1, HOSTILE: 6}
@@ -21,7 +22,12 @@ N_QUERIES = 40
 
 def judged(home: Path) -> Path:
     """A home with two collections; on one a hole of each query was judged."""
-    bench, random = _bench(home), np.random.default_rng(1)
+    filled.copied("boards", home, _judge)
+    return home
+
+
+def _judge(bench: Bench, _: Path) -> Dataset:
+    random = np.random.default_rng(1)
     for name in ("one", "two"):
         dataset = _dataset(bench, name, [f"q{q} 0 d{q} 1\n" for q in range(N_QUERIES)])
         for system, rank in RANKS.items():
@@ -29,7 +35,7 @@ def judged(home: Path) -> Path:
     about = {"person": "ada", "task": "", "guideline_version": "", "source": PERSON}
     rows = [{"dataset": "one", "query_id": f"q{q}", "doc_id": "x6"} for q in range(N_QUERIES)]
     bench.store.add_judgements(pd.DataFrame(rows).assign(relevance=1, **about))
-    return home
+    return dataset
 
 
 def _lines(rank: int, random: np.random.Generator) -> list[str]:

@@ -117,6 +117,7 @@ def import_run(
     *files: Annotated[Path, options.OF_FILE, Parameter(required=True)],
     dataset: options.Dataset,
     system: str = "",
+    repeat_of: Annotated[str, Parameter(metavar="SYSTEM")] = "",
     replace: options.Replace = False,
     as_version: groups.AsVersion = groups.AsVersion(),
     drop_equal_ids: options.DropEqualIds = False,
@@ -132,6 +133,8 @@ def import_run(
     Args:
         system: its name (default: the run's own tag, or the file's name)
         after: the stored system whose lists these runs rerank, for the places of lost documents
+        repeat_of: further runs of this system, such as of a rebuilt index; its scores are their
+            means
     """
     bench = open_bench()
     try:
@@ -143,13 +146,16 @@ def import_run(
     if version and replace:
         raise WrongInput("--replace deletes the other run, --as-version keeps it: give one")
     how = {"drop_equal_ids": drop_equal_ids, "version": version, "replace": replace}
-    how |= {"any_tag": bool(system), "how": replaced(shape.how(fold=fold), after=after)}
+    if system and repeat_of:
+        raise WrongInput("--system names a new system, --repeat-of one with runs: give one")
+    how |= {"any_tag": bool(system or repeat_of), "repeat": bool(repeat_of)}
+    how |= {"how": replaced(shape.how(fold=fold), after=after)}
     with packed.opened(files, bench.settings.home) as found:
         if system and len(found) > 1:
             raise WrongInput(
                 "--system names a single run: omit it for several files; tags name them"
             )
-        refused = _import_runs(bench, row, found, how, system)
+        refused = _import_runs(bench, row, found, how, system or repeat_of)
     done(bench)
     return 2 if refused else 0
 
@@ -159,7 +165,8 @@ def _import_runs(
 ) -> int:
     """Import runs and report each outcome; returns the number of refused files."""
     refused, there, taken, several = 0, 0, set[str](), len(files) > 1
-    for file, name in zip(files, _names(files, system), strict=True):
+    names = [system] * len(files) if system else _names(files)
+    for file, name in zip(files, names, strict=True):
         try:
             outcome = imports.import_run(bench, file, row, system=name, spared=taken, **how)
         except BeirscopeError as error:
@@ -224,6 +231,7 @@ def import_labels(
     dataset: options.Dataset,
     replace: bool = False,
     family: Annotated[str | None, Parameter(metavar="KEY")] = None,
+    weight: Annotated[str | None, Parameter(metavar="KEY")] = None,
 ) -> int:
     """Import labels of queries: query groups, and families of queries that belong together.
 
@@ -232,25 +240,27 @@ def import_labels(
         replace: replace stored labels with the same keys
         family: tests and intervals resample the families that this key names, such as conversation;
             an empty one: queries again
+        weight: comparisons are also weighted by this key, such as traffic; an empty one: not
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
     if file:
-        how: dict[str, Any] = {"replace": replace, "family": family}
+        how: dict[str, Any] = {"replace": replace, "family": family, "weight": weight}
         part, new = query_labels.import_file(bench, file, row, **how)
-    elif family is None:
-        raise WrongInput("give a file of labels, or --family with a key of stored ones")
+    elif family is None and weight is None:
+        told = "give a file of labels, or --family or --weight with a key of stored ones"
+        raise WrongInput(told)
     else:
-        part, new = query_labels.declare(bench, row, family)
+        part, new = query_labels.declare(bench, row, family, weight)
     told = query_labels.said(part) + ("" if new else "; they were already stored")
     printable.say(told)
     return done(bench)
 
 
-def _names(files: Sequence[Path], system: str) -> list[str]:
+def _names(files: Sequence[Path]) -> list[str]:
     """System name for each file; empty if its tag is used. Warns about uninformative tags."""
     if len(files) == 1:
-        return [system]
+        return [""]
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]
     called = tags.names(runs)
     for line in tags.renamed(runs, called):

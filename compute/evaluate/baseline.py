@@ -6,7 +6,7 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.evaluate import families as of_families
-from compute.evaluate.distributions import normal_chance
+from compute.evaluate.distributions import Runs, normal_chance
 from compute.evaluate.families import Codes
 from compute.evaluate.sign_flips import Signs, on_one_thread
 from compute.evaluate.significance import PERMUTATIONS, SEED, Values, least
@@ -18,7 +18,9 @@ signs. At p = .0006, which is .05 over 80 systems, its tail is 9% too large; the
 patterns has a standard error of 40%."""
 
 
-def against(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:
+def against(
+    parts: Sequence[Values], base: int, families: Codes | None = None, runs: Runs | None = None
+) -> DataFrame:
     """n, difference, error (its standard error), differing (queries with different values),
     units (queries), freedom (degrees of it), alone (the error by queries), p by system: its mean
     minus the baseline's, over the n queries of both. With `families`, of the queries of all parts,
@@ -26,10 +28,17 @@ def against(parts: Sequence[Values], base: int, families: Codes | None = None) -
 
     `parts`: values of systems x queries on each part of a dataset, nan if a system has no value;
     `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
-    1 for systems that are equal on every query.
+    1 for systems that are equal on every query. Where `runs` move a difference, its p is over
+    queries and runs.
     """
     found, shares = _weighed(parts, base, families)
-    return found.assign(p=_p(shares))
+    p = _p(shares)
+    if runs is not None:
+        rows = np.arange(len(found))
+        of, how = runs.pairs(rows, rows * 0 + base), ("difference", "error", "freedom")
+        p = np.where(of.some, of.chance(*(found[name].to_numpy() for name in how)), p)
+        p[base] = 1
+    return found.assign(p=p)
 
 
 def differences(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:

@@ -33,9 +33,10 @@ from pandas import DataFrame, Series
 from scipy import special
 
 from compute.evaluate import baseline, power
+from compute.evaluate.distributions import Runs
 from compute.evaluate.families import design_effect
 from compute.evaluate.sign_flips import LEVEL
-from compute.evaluate.significance import student
+from compute.evaluate.significance import Values, student
 from compute.evaluate.tolerance import above
 
 NOT_WORSE, WORSE, UNDECIDED = "not worse", "worse", "undecided"
@@ -48,7 +49,9 @@ COLUMNS = ("part", *MEANS, *ENDS, *HOLES)
 """Columns of a group, a row for each query: the part of the dataset, both values (absent if a
 measure has none), the least and the largest difference in the joint possible range (absent if
 unknown), and the unjudged share of both lists (absent for an empty one). If families are declared,
-also `family`: the query's family, by part."""
+also `family`: the query's family, by part; and `baseline run 1` and so on, the value of each of
+several runs."""
+OF_RUN = " run "
 
 
 def decide(
@@ -135,7 +138,8 @@ def verdicts(low: ArrayLike, high: ArrayLike, p: ArrayLike, margin: float) -> ND
 def needed(found: DataFrame, margin: float) -> Series:
     """Number of queries like these with which an equally good candidate is called not worse with
     80% probability, for one dataset; absent if fewer than `power.FEWEST` queries differ."""
-    few = found["differing"] < power.FEWEST
+    # More queries would not narrow what runs add.
+    few = (found["differing"] < power.FEWEST) | found["moved"]
     deviation = found["error"] * np.sqrt(found["units"])
     units = power.queries_needed(margin, deviation.where(~few, 0), LEVEL)
     queries = np.ceil(units * (found["n"] / found["units"]))
@@ -145,8 +149,38 @@ def needed(found: DataFrame, margin: float) -> Series:
 def _decided(frames: Sequence[DataFrame], gaps: Sequence[Series], margin: float) -> DataFrame:
     rows = [_difference(gap, frame) for gap, frame in zip(gaps, frames, strict=True)]
     found = tested(pd.concat(rows, ignore_index=True), margin)
+    found = _over_runs(found, frames, margin)
     found["p"] = baseline.holm(found["p"].to_numpy())
     return found.assign(verdict=verdicts(found["low"], found["high"], found["p"], margin))
+
+
+def _over_runs(found: DataFrame, frames: Sequence[DataFrame], margin: float) -> DataFrame:
+    """Rows of `tested`, of groups with several runs over queries and runs; `moved`: whether these
+    move the difference."""
+    found = found.assign(moved=False)
+    for row, frame in enumerate(frames):
+        if not any(OF_RUN in str(name) for name in frame):
+            continue
+        runs = Runs.over([_by_run(frame, name) for name in MEANS])
+        runs = runs.pairs(np.array([1]), np.array([0]))
+        of = ("difference", "error", "freedom")
+        mean, error, freedom = (float(found[name].iloc[row]) for name in of)
+        if not runs.some[0]:
+            continue
+        (half,) = runs.half([error], freedom, [LEVEL])
+        (p,) = runs.chance([mean + margin], [error], [freedom])
+        p = p / 2 if mean + margin < 0 else 1 - p / 2
+        found.loc[row, ["low", "high", "p"]] = mean - half, mean + half, np.nan_to_num(p, nan=1)
+        found.loc[row, "moved"] = True
+    return found
+
+
+def _by_run(frame: DataFrame, side: str) -> list[Values]:
+    """The mean of each run on the queries of both systems, by part."""
+    own = [str(name) for name in frame if str(name).startswith(f"{side}{OF_RUN}")]
+    both = frame.dropna(subset=list(MEANS))
+    means = [part[own].mean().dropna() for _, part in both.groupby("part")]
+    return [of.to_numpy() / len(means) for of in means]
 
 
 def _difference(gaps: Series, frame: DataFrame) -> DataFrame:

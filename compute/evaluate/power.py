@@ -96,7 +96,8 @@ def of_pairs(found: DataFrame, n: int) -> DataFrame:
     deviation (of the differences), detectable (at that level) and alone (at LEVEL). For families n
     is their number; the test is a t-test over one more query than the degrees of freedom."""
     over = found["freedom"] + 1 if "freedom" in found else n
-    level = level_of(found["high"] - found["low"], found["error"], over)
+    width = found["width"] if "width" in found else found["high"] - found["low"]
+    level = level_of(width, found["error"], over)
     together, alone = (
         detectable(found["error"], over, one, found["differing"]) for one in (level, LEVEL)
     )

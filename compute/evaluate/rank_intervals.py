@@ -91,7 +91,8 @@ def of_scores(
         apart = _by_max_t(np.transpose([_mean(dataset) for dataset in datasets]), sign)
     elif len(datasets) == 1:
         (one,) = datasets
-        apart = _by_max_t(one.values, sign, weights=one.weights, families=one.families)
+        how = {"weights": one.weights, "families": one.families, "runs": one.runs}
+        apart = _by_max_t(one.values, sign, **how)
     else:
         apart = _by_bootstrap(sign * means, sign * drawn, units)
     return _ranking(
@@ -156,7 +157,12 @@ def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) 
         spread = _Spread.of(part)
         drawn = spread.drawn if spread.is_normal(CLOSE_PAIRS) else partial(_drawn_queries, part)
         total += drawn(resamples, random)
-    return total / len(parts)
+    total /= len(parts)
+    if dataset.runs is not None:
+        # Of so few runs the mean is off as Student's t is.
+        of = np.sqrt(dataset.runs.variance), np.maximum(dataset.runs.freedom, 1)
+        total += (of[0] * random.standard_t(of[1], (resamples, *of[0].shape))).sum(axis=2)
+    return total
 
 
 def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) -> Values:

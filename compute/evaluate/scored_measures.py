@@ -34,10 +34,11 @@ def recorded(more: Iterable[str]) -> dict[str, list[str]]:
     return {"more_measures": names} if names else {}
 
 
-def is_current(scores: Part, hits: Part, loaded: Loaded) -> bool:
-    """Return whether these are scores of the hits on the judgements, regardless of the measures."""
-    depth = hits.provenance["depth"]
-    return scores.fingerprint == scores_name(hits.fingerprint, loaded, depth, more_of(scores))
+def is_current(scores: Part, hits: Part, further: Part | None, loaded: Loaded) -> bool:
+    """Return whether these are scores of the hits, and of further runs, on the judgements, by
+    whatever measures."""
+    depth, of = hits.provenance["depth"], (further or hits).fingerprint
+    return scores.fingerprint == scores_name(of, loaded, depth, more_of(scores))
 
 
 def more(*named: Iterable[str]) -> list[str]:

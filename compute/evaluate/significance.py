@@ -6,6 +6,7 @@ null hypothesis of a pair is that each query's difference is as likely to have t
 sign; of queries in families, that the sum of each family's differences is.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,10 +17,18 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.evaluate import families as of_families
-from compute.evaluate.distributions import normal_reach, t_chance, t_reach
+from compute.evaluate.distributions import Runs, normal_reach, student, t_chance, t_reach
 from compute.evaluate.families import Codes
-from compute.evaluate.sign_flips import FEW, LEVEL, MANY, Signs, flipped, on_one_thread
-from compute.evaluate.tolerance import equal, levels
+from compute.evaluate.sign_flips import (
+    FEW,
+    LEVEL,
+    MANY,
+    Signs,
+    flipped,
+    on_one_thread,
+    signed_ranks,
+)
+from compute.evaluate.tolerance import levels
 
 Values = NDArray[np.float64]
 
@@ -34,8 +43,6 @@ AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
 """Resampled queries in memory together, and in a processor's cache."""
-EXACT = 100
-"""Most differing queries for the exact distribution of Wilcoxon's test."""
 NEAR = 1e-10
 """Relative tolerance of test statistics (not of a measure's values): statistics closer than this
 are equal and count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without a
@@ -57,6 +64,8 @@ class Aligned:
     """Number of queries on which some system has no value."""
     families: Codes | None = None
     """Family of each query, if the dataset has declared any."""
+    runs: Runs | None = None
+    """Run-to-run variances of the systems' means, if a system has several runs."""
 
     @property
     def n_units(self) -> int:
@@ -115,6 +124,7 @@ def pairs(
     *,
     weights: ArrayLike | None = None,
     families: Codes | None = None,
+    runs: Runs | None = None,
     test: str = "randomisation",
     correction: str = "maxT",
     permutations: int = PERMUTATIONS,
@@ -127,6 +137,9 @@ def pairs(
     `families` of the queries, if given, are tested, resampled and counted instead of queries, and
     `freedom` has the degrees of freedom of the error.
 
+    `runs` are the run-to-run variances of the systems: where they move a pair, p and interval are
+    over queries and runs (`distributions`), and `width` has that of the interval over queries.
+
     `correction` is over all pairs: maxT, the single-step method of Westfall and Young (1993) with
     studentised differences, of the randomisation test alone, whose intervals are then simultaneous
     and agree with p_adjusted; holm, with intervals at Bonferroni's level; bh and none, with each
@@ -136,14 +149,15 @@ def pairs(
     """
     given, own = _checked(values, weights)
     _check_names(test, correction)
-    family = _Family.of(given, own, families)
+    family = _Family.of(given, own, families).over(runs)
     unit = (given, own) if families is None else of_families.collapsed(given, own, families)
     drawn = Signs(unit[0].shape[1], permutations, seed)
-    p, adjusted, (low, high) = _tested(*unit, family, test, correction, drawn)
+    p, adjusted, (low, high), width = _tested(*unit, family, test, correction, drawn)
     frame = DataFrame({"a": family.a, "b": family.b, "difference": family.mean})
     frame = frame.assign(low=low, high=high, p=p, p_adjusted=adjusted, effect=family.effect)
     frame = frame.assign(error=family.error, differing=family.differing)
     frame = frame if families is None else frame.assign(freedom=family.freedom)
+    frame = frame if runs is None else frame.assign(width=width)
     effects = _effect_intervals(given, own, family, resamples, seed)
     return frame.assign(effect_low=effects[0], effect_high=effects[1])
 
@@ -154,6 +168,7 @@ def two(
     *,
     weights: ArrayLike | None = None,
     families: Codes | None = None,
+    runs: Runs | None = None,
     permutations: int = PERMUTATIONS,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -161,11 +176,12 @@ def two(
     """One pair, by all tests. Raises WrongInput for fewer than two queries."""
     both, own = _checked(np.array([a, b], dtype=np.float64), weights)
     about: dict[str, Any] = {"permutations": permutations, "resamples": resamples, "seed": seed}
-    row = pairs(both, weights=own, families=families, **about).iloc[0]
-    family = _Family.of(both, own, families)
+    row = pairs(both, weights=own, families=families, runs=runs, **about).iloc[0]
+    family = _Family.of(both, own, families).over(runs)
     signs = np.sign(both[0] - both[1])
-    ((low,), (high,)) = family.interval(LEVEL)
-    ranks = weights is None and families is None
+    ((low,), (high,)) = family.widened(family.interval(LEVEL), LEVEL)
+    moved = family.runs is not None and bool(family.runs.some.any())
+    ranks = weights is None and families is None and not moved
     found = Comparison(
         n=both.shape[1],
         difference=float(row["difference"]),
@@ -176,7 +192,7 @@ def two(
         effect_low=float(row["effect_low"]),
         effect_high=float(row["effect_high"]),
         p_randomisation=float(row["p"]),
-        p_t=float(family.t_test()[0]),
+        p_t=np.nan if moved else float(family.t_test()[0]),
         p_wilcoxon=float(_wilcoxon(both, own, family)[0]) if ranks else np.nan,
         won=int((signs > 0).sum()),
         lost=int((signs < 0).sum()),
@@ -217,6 +233,16 @@ class _Family:
     families: Codes | None = None
     robust: tuple[Values, Values, float] | None = None
     """`square`, `cross` and `weight` with every w^2 over 1 - w, as in CR2; for families."""
+    runs: Runs | None = None
+
+    def over(self, runs: Runs | None) -> "_Family":
+        """With these systems' variances over runs."""
+        return self if runs is None else replace(self, runs=runs.pairs(self.a, self.b))
+
+    def moved(self, alone: ArrayLike, of_runs: Callable[[Runs], Values]) -> Values:
+        """The values of the pairs, of those that runs move by them."""
+        given = np.asarray(alone)
+        return given if self.runs is None else np.where(self.runs.some, of_runs(self.runs), given)
 
     @classmethod
     def of(cls, values: Values, weights: Values, families: Codes | None = None) -> "_Family":
@@ -294,11 +320,34 @@ class _Family:
         t = np.divide(
             np.abs(self.mean), self.error, out=np.full_like(self.mean, np.inf), where=self.error > 0
         )
-        return np.where(self.some, t_chance(t, self.freedom), 1.0)
+        return self.chance(np.where(self.some, t_chance(t, self.freedom), 1.0))
+
+    def chance(self, p: Values) -> Values:
+        """The p-values, of pairs that runs move over queries and runs."""
+        return self.moved(p, lambda of: of.chance(self.mean, self.error, self.freedom))
 
     def interval(self, level: float) -> tuple[Values, Values]:
         """The t-test's interval of each mean."""
         return student(self.mean, self.error, self.freedom, level)
+
+    def widened(self, ends: tuple[Values, Values], level: float) -> tuple[Values, Values]:
+        """The intervals, of pairs that runs move those over queries and runs at this level."""
+        how = self.error, self.freedom, level
+        low = self.moved(ends[0], lambda of: self.mean - of.half(*how))
+        return low, self.moved(ends[1], lambda of: self.mean + of.half(*how))
+
+    def farness(self, p: Values) -> Values:
+        """The studentised difference of each pair, of pairs that runs move that of the same p."""
+        n, square = 1 / self.weight, t_reach(np.maximum(p, 1e-300), self.freedom) ** 2
+        like = np.sqrt(n * square / (n - 1 + square))
+        return self.moved(np.abs(self.mean) * self.scale, lambda _: like)
+
+    def level(self, highest: float) -> float:
+        """The level of the t-test that rejects studentised differences above `highest`."""
+        n, square = 1 / self.weight, highest**2
+        if square >= n:
+            return 0.0
+        return float(t_chance(np.sqrt((n - 1) * square / (n - square)), self.freedom))
 
     def not_rejected(self, highest: float) -> tuple[Values, Values]:
         """The differences x for which |u(x)| is at most `highest`.
@@ -317,19 +366,6 @@ class _Family:
         rest = self.mean**2 - square * self.square
         root = np.sqrt(np.maximum(half**2 - lead * rest, 0))
         return (half - root) / lead, (half + root) / lead
-
-
-def student(
-    mean: ArrayLike, error: ArrayLike, freedom: ArrayLike, level: float = LEVEL
-) -> tuple[Values, Values]:
-    """Bounds of Student's interval of a mean with this standard error.
-
-    The interval of one mean, or of one mean difference, wherever one is shown; those of many pairs
-    together are maxT's. Absent if there is no degree of freedom.
-    """
-    centre = np.asarray(mean, dtype=np.float64)
-    reach = t_reach(level, freedom) * np.asarray(error)
-    return centre - reach, centre + reach
 
 
 def _effect(mean: Values, spread: Values, n: int) -> Values:
@@ -370,22 +406,27 @@ def _tested(
     test: str,
     correction: str,
     drawn: Signs,
-) -> tuple[Values, Values, tuple[Values, Values]]:
-    """p and p_adjusted by pair, and the bounds of the intervals."""
+) -> tuple[Values, Values, tuple[Values, Values], Values]:
+    """p and p_adjusted by pair, the ends of the intervals, and their widths over queries."""
     if test == "randomisation":
         drawn.check(len(family.mean), correction)
         p, highest = _randomised(values, weights, family, drawn)
+        p = family.chance(p)
         if correction == "maxT":
-            adjusted = drawn.p(_atleast(highest, np.abs(family.mean) * family.scale))
-            return p, adjusted, family.not_rejected(drawn.critical(highest))
+            adjusted = drawn.p(_atleast(highest, family.farness(p)))
+            critical = drawn.critical(highest)
+            ends = family.not_rejected(critical)
+            return p, adjusted, family.widened(ends, family.level(critical)), ends[1] - ends[0]
     else:
         p = family.t_test() if test == "t" else _wilcoxon(values, weights, family)
-    if correction == "none":
-        return p, p, family.interval(LEVEL)
-    from statsmodels.stats.multitest import multipletests
+    adjusted, level = p, LEVEL
+    if correction != "none":
+        from statsmodels.stats.multitest import multipletests
 
-    adjusted = np.asarray(multipletests(p, LEVEL, _STATSMODELS[correction])[1], dtype=float)
-    return p, adjusted, family.interval(LEVEL / len(p) if correction == "holm" else LEVEL)
+        adjusted = np.asarray(multipletests(p, LEVEL, _STATSMODELS[correction])[1], dtype=float)
+        level = LEVEL / len(p) if correction == "holm" else LEVEL
+    ends = family.interval(level)
+    return p, adjusted, family.widened(ends, level), ends[1] - ends[0]
 
 
 def _randomised(
@@ -446,43 +487,13 @@ def least(observed: Values) -> Values:
 
 
 def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
-    """Two-sided p-values of Wilcoxon's signed-rank test, without equal values.
-
-    Exact where at most EXACT queries differ, ties or not; else by the normal distribution.
-    """
-    from scipy import stats
-
+    """Two-sided p-values of Wilcoxon's signed-rank test."""
     if np.ptp(weights) > NEAR:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or the t-test")
     found = np.ones_like(family.mean)
     for pair in np.flatnonzero(family.some):
-        gaps = values[family.a[pair]] - values[family.b[pair]]
-        # Equal differences share a rank.
-        gaps = np.copysign(levels(np.abs(gaps)), gaps)
-        gaps = gaps[~equal(gaps, 0)]
-        if len(gaps) > EXACT:
-            found[pair] = np.asarray(stats.wilcoxon(gaps, method="asymptotic"))[1]
-        elif len(gaps):
-            found[pair] = _signed_ranks(gaps)
+        found[pair] = signed_ranks(values[family.a[pair]] - values[family.b[pair]])
     return found
-
-
-def _signed_ranks(gaps: Values) -> float:
-    """The exact two-sided p of Wilcoxon's sum of ranks, given their ties.
-
-    Equal gaps share their mean rank. Of all 2^n ways to sign the ranks, the share in which a sum
-    is as far from its mean (Wilcoxon 1945; Pratt & Gibbons 1981, on ties); added up rank by rank.
-    """
-    from scipy import stats
-
-    # Twice the ranks are whole numbers.
-    ranks = np.rint(2 * stats.rankdata(np.abs(gaps))).astype(np.int64)
-    chances = np.ones(1)
-    for rank in ranks:
-        none = np.zeros(rank)
-        chances = (np.concatenate([chances, none]) + np.concatenate([none, chances])) / 2
-    lower = min(ranks[gaps > 0].sum(), ranks[gaps < 0].sum())
-    return float(min(1, 2 * chances[: lower + 1].sum()))
 
 
 def _effect_intervals(

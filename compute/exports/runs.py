@@ -15,7 +15,7 @@ from compute.base import scratch
 from compute.base.errors import Conflict, WrongInput
 from compute.evaluate import runs
 from compute.exports import json_runs
-from compute.store import damage
+from compute.store import damage, repeats
 from compute.store.store import Store
 
 
@@ -27,9 +27,13 @@ class Written:
     hits: int
     depth: int
     """Most ranks per query."""
+    further: int = 0
+    """Number of the system's other runs."""
 
     def __str__(self) -> str:
-        return f"wrote {self.hits:,} hits, the first {self.depth:,} of each query, to {self.file}"
+        first = f" (the first of {self.further + 1} runs)" * bool(self.further)
+        hits = f"{self.hits:,} hits, the first {self.depth:,} of each query"
+        return f"wrote {hits}, to {self.file}{first}"
 
 
 def export_run(store: Store, dataset: str, system: str, file: Path, form: str = "trec") -> Written:
@@ -59,8 +63,9 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)
-    about = part.provenance
-    return Written(file, len(run), about.get("cut") or about.get("depth") or int(run["rank"].max()))
+    about, further = part.provenance, len(repeats.recorded(repeats.of(store, part)))
+    depth = about.get("cut") or about.get("depth") or int(run["rank"].max())
+    return Written(file, len(run), depth, further)
 
 
 def _write_json(store: Store, run: DataFrame, of: tuple[str, str], form: str, file: Path) -> None:

@@ -23,7 +23,7 @@ from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.datasets.catalogue import Dataset, members
 from compute.exports import shipping_counts as overlap
 from compute.store import damage, freshness
-from compute.store.kinds import is_own
+from compute.store.kinds import OF_RUNS, is_own
 from compute.store.parts import KINDS, write_part
 from compute.store.provenance import portable
 from compute.store.store import SHIPPED, Part, Store, constants, part_path
@@ -38,6 +38,8 @@ _ORDER = {
     "hits": ["query_id", "rank"],
     "top": ["query_id", "rank"],
     "scores": ["measure", "query_id"],
+    "repeats": ["run", "query_id", "rank"],
+    "run_scores": ["run", "measure", "query_id"],
     "efficiency": ["measure"],
     "augmented": [],
     "queries": ["query_id"],
@@ -160,6 +162,7 @@ def _runs(
     _refuse_folders(chosen)
     kinds = ("hits", "top", "scores")
     found = [damage.wanted(store, kind, dataset, one) for one in chosen for kind in kinds]
+    found += [part for kind in OF_RUNS for part in _beside(fresh, kind, dataset, chosen)]
     found += _beside(fresh, "length_counts", dataset, ("", *chosen))
     if dataset.startswith("pydocs-"):
         found += _beside(fresh, "augmented", dataset, chosen)
@@ -221,7 +224,7 @@ def _similarities(
 def _cut(part: Part) -> Cut:
     table = pq.read_table(part.path)
     about: Mapping[str, Any] = {}
-    if part.kind == "hits":
+    if part.kind in ("hits", "repeats"):
         table = table.filter(pc.field("rank") <= DEPTH)
         about = {"cut": DEPTH}
     if part.kind == "augmented":

@@ -1,7 +1,7 @@
 """Baseline and candidate of `gate`, from the store or from files; nothing is stored here."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +15,12 @@ from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, dataset
 from compute.datasets.places import how_to_judge
 from compute.evaluate import holes, scored_measures
+from compute.evaluate.distributions import spread_said
 from compute.evaluate.measures import Measure, evaluate
-from compute.evaluate.non_inferiority import COLUMNS, MEANS
+from compute.evaluate.non_inferiority import COLUMNS, MEANS, OF_RUN
 from compute.intake import imports, query_labels
 from compute.recompute import run as recompute
-from compute.store import damage, freshness
+from compute.store import damage, freshness, repeats
 from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
@@ -51,6 +52,10 @@ class _Side(NamedTuple):
     depth: int
     """Depth of the run."""
     remarks: list[str]
+    runs: DataFrame = DataFrame()
+    """Values by query_id of each of several runs."""
+    unanswered: Collection[str] = ()
+    """Queries that one of the further runs does not answer."""
 
 
 def given(store: Store, word: str) -> Given:
@@ -124,8 +129,10 @@ def compared(
         families = query_labels.families(bench.store, part)
         if len(families):
             frames[-1]["family"] = _family(frames[-1], families)
+        several = any(len(side.runs) for side in sides)
         for side, name in zip(sides, MEANS, strict=True):
             told = [*side.remarks, *_unanswered(frames[-1][f"holes_{name}"])]
+            told += [_runs_said(side.runs)] * several
             remarks += [f"{side.name} on {part}: {one}" for one in told]
     whole = pd.concat(frames, ignore_index=True)
     if "family" in whole:
@@ -172,7 +179,23 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
     columns, first = ["query_id", "doc_id", "rank"], [("rank", "<=", _cut(measure))]
     top = pq.read_table(hits.path, columns=columns, filters=first).to_pandas()
     values = _values(recompute.read(scores), measure)
-    return _Side(system, values, top, scored_measures.kept(hits), [])
+    side = _Side(system, values, top, scored_measures.kept(hits), [])
+    further = repeats.of(store, hits)
+    if further is None:
+        return side
+    by_run = recompute.read(damage.wanted(store, "run_scores", name, system))
+    own = by_run[by_run["measure"] == str(measure)]
+    lists, asked = (run["query_id"] for _, run in repeats.lists(further)), set(own["query_id"])
+    lacking = set().union(*(asked - set(answered) for answered in lists))
+    runs = own.pivot(index="query_id", columns="run", values="value")
+    return side._replace(runs=runs, unanswered=lacking)
+
+
+def _runs_said(runs: DataFrame) -> str:
+    if not len(runs):
+        return "one run: its run-to-run variance is unknown and left out"
+    spread = spread_said(float(runs.mean().std()))
+    return f"mean of {len(runs.columns)} runs, spread {spread}; the interval is over these, too"
 
 
 def _cut(measure: Measure) -> int:
@@ -195,10 +218,15 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
     shares = holes.hole_by_query(lists, min(measure.k or FIRST, lists.depth))
     found = DataFrame(index=pd.Index(lists.queries, name="query_id"))
     for name, side, share in zip(MEANS, sides, shares[::-1], strict=True):
+        share = Series(share, found.index).mask(found.index.isin(list(side.unanswered)))
         found = found.assign(**{name: side.values, f"holes_{name}": share})
-    least, most = _ends(lists, sides, measure)
+        found = found.join(side.runs.add_prefix(f"{name}{OF_RUN}"))
+    # Those of several runs would be of the first one's list.
+    single = not any(len(side.runs) for side in sides)
+    least, most = _ends(lists, sides, measure) if single else (np.nan, np.nan)
     found = found.assign(part=loaded.dataset.name, least=least, most=most)
-    return found.reset_index()[["query_id", *COLUMNS]]
+    runs = [name for name in found if OF_RUN in str(name)]
+    return found.reset_index()[["query_id", *COLUMNS, *runs]]
 
 
 def _unanswered(shares: Series) -> list[str]:

@@ -30,9 +30,9 @@ from compute.evaluate import runs
 from compute.intake import by_text, doctor, tags, unjudged
 from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
-from compute.store import freshness, provenance, run_versions
+from compute.store import freshness, provenance, repeats, run_versions
 from compute.store.loading import Bench, Loaded, load, look, publish, stored
-from compute.store.store import Store, top
+from compute.store.store import Part, Store, top
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
@@ -234,29 +234,31 @@ def import_run(
     called: str = "",
     version: run_versions.Version | None = None,
     any_tag: bool = False,
+    repeat: bool = False,
     how: shapes.How = _AS_IT_IS,
 ) -> Outcome:
     """Import a run file as a system of the dataset, by default named after its tag or else its
     file. `called` is the name of the file if it differs on disk; `replace` replaces another run of
     its name, unless that is `spared`, having just been imported; with a `version` it also replaces
-    the other, which is kept; with `any_tag` lines may have several tags or none; `how` is how the
+    the other, which is kept; with `any_tag` lines may have several tags or none; a `repeat` is
+    another run of the system of its name, which these options do not replace; `how` is how the
     file is read. Hits of queries outside the split are left out and counted; a file that is already
     stored is not imported again. Raises WrongInput with file and line, or for a run on another
     collection; Conflict if the name is the catalogue's, or another run has it and `replace` is
     false; Unavailable if there is no room for the unpacked file."""
-    loaded = recompute.stored_dataset(bench.store, dataset)
+    loaded, start = recompute.stored_dataset(bench.store, dataset), time.perf_counter()
     unpacked_size.require(file, bench.settings.home)
-    start = time.perf_counter()
     tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)
-    content: dict[str, Any] = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
-    content |= {"read_with": options} if (options := how.words()) else {}
-    content |= {"first_stage": how.after} if how.after else {}
+    content, options = _content(sha256, dataset.drop_self or drop_equal_ids, how), how.words()
     name = system or tag or tags.stem(called or file.name)
     over = "" if (replace or version is not None) and name not in spared else sha256
+    first = bench.store.part("hits", dataset.name, name) if repeat and over else None
     _refuse_first_stage(bench.store, dataset, name, how.after, file)
-    _refuse_taken_name(bench, dataset, name, over, file)
-    depth = bench.settings.depth
-    inputs = [loaded.queries.fingerprint]
+    _refuse_taken_name(bench, dataset, name, "" if first else over, file)
+    if first:
+        with bench.store.alone("import"):
+            return _another(bench, loaded, first, (hits, order, file), called, content, how)
+    inputs, depth = [loaded.queries.fingerprint], bench.settings.depth
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
@@ -274,6 +276,50 @@ def import_run(
         return recompute.publish_run(
             bench, loaded, name, run, depth, identity, about, version=version
         )
+
+
+def _content(sha256: str, drop_self: bool, how: shapes.How) -> dict[str, Any]:
+    """Facts of a file that determine its hits."""
+    found = {"read_with": how.words(), "first_stage": how.after}
+    return {"sha256": sha256, "drop_self": drop_self} | {k: it for k, it in found.items() if it}
+
+
+def _another(
+    bench: Bench,
+    loaded: Loaded,
+    first: Part,
+    read: tuple[pa.Table, doctor.Tally, Path],
+    called: str,
+    content: dict[str, Any],
+    how: shapes.How,
+) -> Outcome:
+    """Import a file as a further run of the system whose first hits these are. One of the same name
+    and content is stored already; equal content of another name is a run with equal results."""
+    start, (hits, order, file), name = time.perf_counter(), read, loaded.dataset.name
+    fresh, _ = freshness.split(bench.store.parts())
+    if first.identity not in {part.identity for part in fresh}:
+        raise Conflict(
+            f"{first.system} on {name} is stale, since its inputs have changed: replace its run"
+            " (--replace), then add others"
+        )
+    known = [first.provenance, *repeats.recorded(repeats.of(bench.store, first))]
+    same = {"file": called or file.name, "sha256": content["sha256"]}
+    if any(same.items() <= about.items() for about in known):
+        return recompute.score(bench, loaded, first)
+    drop, depth = content["drop_self"], first.provenance["depth"]
+    run, met = _ranked(bench, loaded, hits, order, file, drop, how.fold, depth)
+    answered, told = len(run.top(1)), met.pop("remarks", [])
+    if answered < loaded.queries.rows:
+        told = [*told, f"answers {answered:,} of {loaded.queries.rows:,} queries"]
+    words = ["import-run", same["file"], "--dataset", name, "--repeat-of", first.system]
+    about = provenance.record(
+        [*words, *how.words()],
+        time.perf_counter() - start,
+        **{"imported": True, "depth": depth, "remarks": told} | same | met | content,
+        **{"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied},
+    )
+    outcome = recompute.add_repeat(bench, loaded, first, run, about)
+    return dataclasses.replace(outcome, hits=dataclasses.replace(first, provenance=about))
 
 
 def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[str]]:
@@ -319,6 +365,7 @@ def _ranked(
     file: Path,
     drop_self: bool,
     fold: Path | bool = False,
+    depth: int = 0,
 ) -> tuple[runs.Run, dict[str, Any]]:
     """The run of the split's queries; the number of other hits, and the remarks of `check`."""
     own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
@@ -330,7 +377,7 @@ def _ranked(
     refuse_strange_documents(bench.store, dataset, own["doc_id"], file)
     if corpus is not None:
         doctor.strangers(order, own["doc_id"], corpus.path, dataset.name, str(file))
-    run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
+    run = runs.ranked(own, depth=depth or bench.settings.depth, drop_self=drop_self)
     del own
     remarks = _remarks(order, run, loaded, file)
     met["hits_below_depth"] = run.below

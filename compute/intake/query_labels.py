@@ -4,10 +4,11 @@ import io
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
@@ -24,9 +25,10 @@ from compute.store.store import Part, Publication, Store
 
 KIND = "query_labels"
 _MOST_NAMED = 20
-"""Key, in the provenance of labels, that says which queries belong together."""
-FAMILY = "family"
-"""In the provenance of labels: the key that says which queries belong together."""
+"""Keys that a sentence names."""
+FAMILY, WEIGHT = ROLES = ("family", "weight")
+"""In the provenance of labels: the keys that say which queries belong together, and how much each
+counts."""
 REASONS = "reasons"
 """In the provenance of labels: the reasons that the dataset offers for its queries."""
 USUAL = ("missing term", "wrong entity", "label wrong", "too general", "other")
@@ -45,18 +47,20 @@ def import_file(
     *,
     replace: bool = False,
     family: str | None = None,
+    weight: str | None = None,
 ) -> tuple[Part, bool]:
     """Add the labels of a file (`read`) to those of a dataset: its part, and whether it is new.
 
     Stored labels stay, except those of the file's keys with `replace`; queries outside the dataset,
-    such as those of another split, are left out. `family` as in `put`. Raises WrongInput with file
-    and line, Conflict if a query has another label of a key and `replace` is false.
+    such as those of another split, are left out. `family` and `weight` as in `put`. Raises
+    WrongInput with file and line, Conflict if a query has another label of a key and `replace` is
+    false.
     """
     start = time.perf_counter()
     _refuse_parts(dataset)
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
-    rows, no_kinds = read(file, family)
+    rows, no_kinds = read(file, family, weight)
     known = rows["query_id"].isin(recompute.read(loaded.queries)["query_id"])
     if not known.any():
         raise WrongInput(
@@ -65,18 +69,28 @@ def import_file(
     about: dict[str, Any] = {"file": file.name, "sha256": digest(file)}
     about |= {"labels_of_other_queries": int((~known).sum()), "fields_left_out": no_kinds}
     words = ["import-labels", file.name, "--dataset", dataset.name]
-    words += [] if family is None else ["--family", family]
+    roles = {FAMILY: family, WEIGHT: weight}
+    words += _options(roles)
     made = provenance.record(words, time.perf_counter() - start, **about)
-    how: dict[str, Any] = {"replace": replace, "family": family}
+    how: dict[str, Any] = {"replace": replace, **roles}
     return put(bench.store, dataset.name, rows.loc[known, COLUMNS], made, **how)
 
 
-def declare(bench: Bench, dataset: Dataset, family: str) -> tuple[Part, bool]:
-    """Make the families of a dataset's queries those of a key of its labels; none if empty."""
+def declare(
+    bench: Bench, dataset: Dataset, family: str | None, weight: str | None = None
+) -> tuple[Part, bool]:
+    """Make the families of a dataset's queries, or their weights, those of a key of its labels;
+    none if empty."""
     _refuse_parts(dataset)
-    words = ["import-labels", "--dataset", dataset.name, "--family", family]
+    roles: dict[str, Any] = {FAMILY: family, WEIGHT: weight}
+    words = ["import-labels", "--dataset", dataset.name, *_options(roles)]
     made, nothing = provenance.record(words, 0), DataFrame(columns=COLUMNS, dtype="str")
-    return put(bench.store, dataset.name, nothing, made, family=family)
+    return put(bench.store, dataset.name, nothing, made, **roles)
+
+
+def _options(roles: dict[str, str | None]) -> list[str]:
+    given = ((f"--{role}", key) for role, key in roles.items() if key is not None)
+    return [word for pair in given for word in pair]
 
 
 def _refuse_parts(dataset: Dataset) -> None:
@@ -92,25 +106,29 @@ def put(
     *,
     replace: bool = False,
     family: str | None = None,
+    weight: str | None = None,
 ) -> tuple[Part, bool]:
     """Publish labels (COLUMNS) in addition to those of a dataset; returns its part, and whether it
-    is new. Its provenance is `made`, under `keys` the origin of each key's labels, and under FAMILY
-    the key whose labels are the families of queries: `family` (empty: none), or as before if None.
+    is new. Its provenance is `made`, under `keys` the origin of each key's labels, under FAMILY
+    the key whose labels are the families of queries: `family` (empty: none), or as before if None;
+    and under WEIGHT that of their weights: `weight`.
     Raises Conflict and WrongInput as `import_file`, Missing for a family without labels."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
             raise Conflict(told)
         old = store.part(KIND, dataset)
-        if family is None:
-            family = family_key(old)
-        together = _beside(old, rows, family, replace=replace)
-        if family and family not in {*together["key"]}:
-            there = near(family, [*together["key"]])
-            raise Missing(f"{dataset} has no labels {shown(family)}: {there}import them first")
-        made |= {FAMILY: family} if family else {}
+        given = zip(ROLES, (family, weight), strict=True)
+        roles = {role: key_of(old, role) if key is None else key for role, key in given}
+        roles = {role: key for role, key in roles.items() if key}
+        together = _beside(old, rows, roles.values(), replace=replace)
+        for key in {*roles.values()} - {*together["key"]}:
+            there = near(key, [*together["key"]])
+            raise Missing(f"{dataset} has no labels {shown(key)}: {there}import them first")
+        check_weights(together[together["key"] == roles.get(WEIGHT)], dataset)
+        made |= roles
         made |= {REASONS: reasons(old)} if old and REASONS in old.provenance else {}
-        if old and old.fingerprint == _mark(together, family):
+        if old and old.fingerprint == _mark(together, roles):
             return old, False
         before, own = made_by_key(old) if old else {}, by_key(rows["key"], made)
         keys = {key: ([] if replace else before.get(key, [])) + of for key, of in own.items()}
@@ -127,7 +145,7 @@ def of_training(store: Store, dataset: str) -> dict[str, str]:
 def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
     # Labels from a file depend on nothing, though early ones may claim to.
     made = {name: value for name, value in made.items() if name != "inputs"}
-    mark = _mark(rows, made.get(FAMILY, ""))
+    mark = _mark(rows, made)
     return parts.add(KIND, rows, dataset=dataset, fingerprint=mark, provenance=made)
 
 
@@ -140,7 +158,7 @@ def _without(parts: Publication, old: Part | None, key: str) -> None:
     if rows.empty and REASONS not in old.provenance:
         parts.remove(*old.identity)
     else:
-        kept = {FAMILY: ""} if family_key(old) == key else {}
+        kept = {role: "" for role in ROLES if key_of(old, role) == key}
         _add(parts, old.dataset, rows, old.provenance | {"keys": left} | kept)
 
 
@@ -191,20 +209,37 @@ def _renew(store: Store, dataset: str, rows: DataFrame, made: dict[str, Any]) ->
         _add(parts, dataset, rows, made)
 
 
-def _mark(rows: DataFrame, family: str) -> str:
-    named = {FAMILY: family} if family else {}
+def _mark(rows: DataFrame, made: Mapping[str, Any]) -> str:
+    named = {role: made[role] for role in ROLES if made.get(role)}
     return fingerprint(KIND, [], labels=rows.to_numpy().tolist(), **named)
 
 
-def family_key(part: Part | None) -> str:
-    """The key whose labels are the families of a dataset's queries; empty for none."""
-    return str(part.provenance.get(FAMILY, "")) if part else ""
+def key_of(part: Part | None, role: str) -> str:
+    """The key whose labels are the families of a dataset's queries, or their weights; empty for
+    none."""
+    return str(part.provenance.get(role, "")) if part else ""
+
+
+def check_weights(rows: DataFrame, of: object) -> None:
+    """Raise WrongInput for labels (query_id, key, value, perhaps line) that are no weights."""
+    numbers = pd.to_numeric(rows["value"], errors="coerce")
+    wrong = rows[~(np.isfinite(numbers) & (numbers >= 0))]
+    if wrong.empty and (rows.empty or numbers.max() > 0):
+        return
+    first = (rows if wrong.empty else wrong).iloc[0]
+    where = f"{of}, line {first['line']}" if "line" in rows else of
+    if wrong.empty:
+        raise WrongInput(f"{where}: all weights {shown(first['key'])} are 0: give some above 0")
+    raise WrongInput(
+        f"{where}: the weight {shown(first['key'])} of query {shown(first['query_id'])} is"
+        f" {shown(first['value'])}: give a number of 0 or more"
+    )
 
 
 def families(store: Store, dataset: str) -> Series:
     """The family of each query that has one, by query_id; empty if none are declared."""
     part = store.part(KIND, dataset)
-    key = family_key(part)
+    key = key_of(part, FAMILY)
     rows = recompute.read(part) if part and key else DataFrame(columns=COLUMNS, dtype="str")
     return rows[rows["key"] == key].set_index("query_id")["value"]
 
@@ -246,18 +281,21 @@ def drop(store: Store, dataset: str, key: str) -> int:
     return n
 
 
-def read(file: Path, family: str | None = None) -> tuple[DataFrame, list[str]]:
+def read(
+    file: Path, family: str | None = None, weight: str | None = None
+) -> tuple[DataFrame, list[str]]:
     """query_id, key, value, line: the labels of a file, each once; and the fields left out. The
     file is a TSV of these three columns, with or without a header; or BEIR's queries.jsonl, of
     which all fields besides id and text that are words or numbers count, including those of
     `metadata`. Fields that make no query groups, such as a narrative or an address, are left out;
-    the key `family` may have any number of values. Raises Missing or WrongInput with file and
-    line."""
+    the keys `family` and `weight` may have any number of values. Raises Missing or WrongInput with
+    file and line."""
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")
     of_fields = first.lstrip("\ufeff \t").startswith("{")
     found = _records(file) if of_fields else _of_lines(file)
     rows = DataFrame(found, columns=[*COLUMNS, "line"]).astype({"line": "int64"})
-    rows, no_kinds = _of_kinds(rows, file, family, left_out=of_fields)
+    rows, no_kinds = _of_kinds(rows, file, {family, weight}, left_out=of_fields)
+    check_weights(rows[rows["key"] == weight], file)
     if rows.empty:
         besides = f" but {', '.join(map(shown, no_kinds))}, which make no query groups"
         raise WrongInput(
@@ -272,13 +310,13 @@ def read(file: Path, family: str | None = None) -> tuple[DataFrame, list[str]]:
 
 
 def _of_kinds(
-    rows: DataFrame, file: Path, family: str | None, *, left_out: bool
+    rows: DataFrame, file: Path, roles: Collection[str | None], *, left_out: bool
 ) -> tuple[DataFrame, list[str]]:
     """The distinct rows of the keys that make query groups, and the keys left out; if none may be
     left out, WrongInput is raised for the first."""
     rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
     wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
-    values = rows[rows["key"] != family].groupby("key")["value"].nunique()
+    values = rows[~rows["key"].isin(list(roles))].groupby("key")["value"].nunique()
     many = values[values > MOST_VALUES]
     if left_out:
         no_kinds = sorted({*wrong["key"], *many.index})
@@ -340,11 +378,13 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
                 yield str(query_id), key.strip(), text, number
 
 
-def _beside(old: Part | None, rows: DataFrame, family: str, *, replace: bool) -> DataFrame:
+def _beside(
+    old: Part | None, rows: DataFrame, roles: Collection[str], *, replace: bool
+) -> DataFrame:
     """The rows with those stored. Raises Conflict for another label of a query, WrongInput if a key
     has too many values together with the stored ones."""
     if old is not None:
-        given = {*rows["key"]} - {family}
+        given = {*rows["key"]} - {*roles}
         stored = recompute.read(old)[COLUMNS]
         if replace:
             stored = stored[~stored["key"].isin(rows["key"])]
@@ -373,6 +413,11 @@ def said(part: Part) -> str:
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
         told += f"; left out, since they make no groups: {', '.join(map(shown, no_kinds))}"
-    if key := family_key(part):
+    if key := key_of(part, FAMILY):
         told += f"; {shown(key)} is the family of queries, by which tests and intervals resample"
+    if key := key_of(part, WEIGHT):
+        told += (
+            f"; {shown(key)} weights queries in figures beside the others: leave it out if the"
+            " queries were sampled by it, which counts it twice"
+        )
     return told

@@ -159,7 +159,8 @@ class Seen:
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, queries or settings have changed")
-        if not scored_measures.is_current(scores, hits, loaded):
+        further = self.parts.get(("repeats", dataset, name))
+        if not scored_measures.is_current(scores, hits, further, loaded):
             return Cell(STALE, "the judgements or measures have changed")
         if not loaded.queries.shipped and self._source_changed(loaded):
             return Cell(STALE, "the files of the dataset have changed")

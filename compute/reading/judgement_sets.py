@@ -53,6 +53,8 @@ create temp table judgements (
     dataset text, query_id text, doc_id text, relevance integer);
 create temp table scores (
     dataset text, system text, query_id text, measure text, value double);
+create temp table run_scores (
+    dataset text, system text, run integer, query_id text, measure text, value double);
 create temp table means (
     dataset text, system text, measure text, value double, value_returned double,
     n_queries bigint, n_unanswered bigint);
@@ -60,6 +62,7 @@ create temp table means (
 _FILL = """
 insert into judgements select $dataset, query_id, doc_id, relevance from judged;
 insert into scores select $dataset, system, query_id, measure, value from fresh;
+insert into run_scores select $dataset, system, run, query_id, measure, value from by_run;
 insert into means
 select
     $dataset, system, measure, value, case when not isnan(value_returned) then value_returned end,
@@ -174,7 +177,8 @@ def values(
     found = scored(_parts(cursor, dataset), cursor, dataset, judged, [measure])
     if found is None:
         return DataFrame({"system": [], "query_id": [], "value": []})
-    return found.rows(found.numbers(found.queries)).drop_columns("measure").to_pandas()
+    rows = found.averaged().rows(found.numbers(found.queries))
+    return rows.drop_columns(["measure", "run"]).to_pandas()
 
 
 def _parts(cursor: DuckDBPyConnection, dataset: str) -> Iterator[Part]:
@@ -244,8 +248,10 @@ def _fill(reading: Reading, cursor: DuckDBPyConnection, dataset: str, judged: Da
     if found is None:
         return
     cursor.register("judged", _table(judged))
-    cursor.register("fresh", found.rows(found.numbers(found.queries)))
-    cursor.register("averaged", found.means())
+    numbers, mean = found.numbers(found.queries), found.averaged()
+    cursor.register("fresh", mean.rows(numbers))
+    cursor.register("by_run", found.by_run().rows(numbers))
+    cursor.register("averaged", mean.means())
     for statement in _FILL.split(";"):
         cursor.execute(statement, {"dataset": dataset})
 

@@ -88,6 +88,16 @@ MEANS_OF_MEANS = (
     f" {OF_PARTS.format(forums='forums', means='means')} order by name, system, measure"
 )
 
+SPREADS = """
+select dataset, system, count(*) as runs, stddev_samp(value) as spread
+from (
+    select dataset, system, run, favg(value) as value from run_scores
+    where measure = $measure group by all
+) group by all
+"""
+"""dataset, system, runs, spread of systems with several runs: the standard deviation between the
+runs' means by a measure."""
+
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
 """Version of the averaging method; results of another version are not reused."""
 _REMEMBERED = parquet_files.schema(

@@ -26,6 +26,9 @@ select dataset, query_id from kept.of_kind where number = getvariable('of_kind')
 create view one_kind.scores as
 select * from added.scores semi join one_kind.asked using (dataset, query_id)
 where list_contains(getvariable('of_datasets'), dataset);
+create view one_kind.run_scores as
+select * from added.run_scores semi join one_kind.asked using (dataset, query_id)
+where list_contains(getvariable('of_datasets'), dataset);
 create view one_kind.judgements as
 select * from added.judgements semi join one_kind.asked using (dataset, query_id)
 where list_contains(getvariable('of_datasets'), dataset);

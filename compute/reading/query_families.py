@@ -1,4 +1,5 @@
-"""Query families: the label of a dataset's queries that says which queries belong together."""
+"""Families and weights of queries: the labels of a dataset's queries that say which belong
+together, and how much each counts."""
 
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ from pandas import DataFrame
 from compute.reading.questions import question
 
 _DECLARED = """
-select dataset, provenance ->> '$.family' as key from parts
+select dataset, provenance ->> $role as key from parts
 where kind = 'query_labels' and system = '' and list_contains($datasets, dataset)
 """
 # Names are literals instead of a join, so that only these datasets' files are opened.
@@ -22,20 +23,44 @@ where list_contains($datasets, dataset) and key = $key
 
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
-def declared(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, key: the key of the labels that are families, for datasets that have families."""
-    found = cursor.execute(_DECLARED, {"datasets": list(datasets)}).df()
+def declared(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], role: str = "family"
+) -> DataFrame:
+    """dataset, key: the key of labels that is the family, or the `weight`, of the datasets that
+    have one."""
+    found = cursor.execute(_DECLARED, {"datasets": list(datasets), "role": role}).df()
     return found[found["key"].fillna("") != ""].reset_index(drop=True)
 
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
-def of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, query_id, family of queries that have one; empty if no dataset declares any."""
+def of(cursor: DuckDBPyConnection, datasets: Sequence[str], role: str = "family") -> DataFrame:
+    """dataset, query_id, family: of the queries that have one; empty if no dataset declares any.
+    Or their weights, as `family`."""
     asked = [DataFrame(columns=["dataset", "query_id", "family"], dtype="str")]
-    for key, own in declared(cursor, datasets).groupby("key"):
+    for key, own in declared(cursor, datasets, role).groupby("key"):
         named = {"datasets": own["dataset"].tolist(), "key": key}
         asked.append(cursor.execute(_FAMILIES, named).df())
     return pd.concat(asked[1:] or asked, ignore_index=True)
+
+
+def weights(
+    cursor: DuckDBPyConnection, queries: DataFrame
+) -> tuple[str, NDArray[np.float64]] | None:
+    """The key of the weights of queries (dataset, query_id), and each one's share of all; datasets
+    count equally. None without any above 0, or if one of their datasets declares none."""
+    names = queries["dataset"].unique().tolist()
+    keys, found = declared(cursor, names, "weight"), of(cursor, names, "weight")
+    given = queries[["dataset", "query_id"]].merge(found, "left", ["dataset", "query_id"])
+    shares = given["family"].astype(float).fillna(0).groupby(given["dataset"]).transform(_shares)
+    if len(keys) < len(names) or not (shares.groupby(given["dataset"]).sum() > 0).all():
+        return None
+    return ", ".join(sorted({*keys["key"]})), shares.to_numpy() / max(len(names), 1)
+
+
+def _shares(weights: pd.Series) -> pd.Series:
+    # Weights may be as large as a number can be.
+    most = weights / (weights.max() or 1)
+    return most / (most.sum() or 1)
 
 
 def codes(queries: DataFrame, families: DataFrame) -> NDArray[np.int64] | None:

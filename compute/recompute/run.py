@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
@@ -23,6 +24,7 @@ from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import Dataset
 from compute.evaluate import runs, scored_measures
+from compute.evaluate.distributions import runs_said
 from compute.evaluate.measures import MEASURES, evaluate, parse
 from compute.recompute import efficiency, generated_queries, latency, shards, unpublished_hits
 from compute.recompute.pairs import (
@@ -33,10 +35,11 @@ from compute.recompute.pairs import (
     stored_hits,
     stored_input,
 )
-from compute.store import caches, damage, freshness, provenance, run_versions
+from compute.store import caches, damage, freshness, provenance, repeats, run_versions
+from compute.store.kinds import OF_RUNS
 from compute.store.loading import Bench, Loaded, stored
 from compute.store.parts import ROW_GROUP
-from compute.store.store import Part, Store, constants, top
+from compute.store.store import Part, Publication, Store, constants, top
 from compute.systems import Combiner, System, checkpoints
 from compute.systems import trained as models
 from compute.systems.searcher import Approximate, Request, Rewriting
@@ -276,6 +279,9 @@ def publish_run(
         if version is not None:
             of = bench.store, publication, dataset, system
             about |= run_versions.keep(*of, version, run.batches(ROW_GROUP))
+        for kind in OF_RUNS:
+            # Those of the run that this one replaces.
+            publication.remove(kind, dataset, system)
         wanted = [*MEASURES, *measured]
         how = {"depth": depth, "subtopics": subtopics(loaded)}
         scores = pool.submit(evaluate, run.batches(), judgements, wanted, **how)
@@ -317,57 +323,105 @@ def score(
     MEASURES, `measures`, those of the settings and those of earlier scores are computed if the
     stored hits are deep enough. Raises WrongInput for an unknown measure."""
     stored = bench.store.part("scores", hits.dataset, hits.system)
-    before = scored_measures.more_of(stored)
-    of_settings = scored_measures.of_settings(bench.settings)
-    of_dataset = scored_measures.of_dataset(loaded)
-    named = scored_measures.more(before, of_settings, measures, of_dataset)
-    more = scored_measures.possible(named, hits, loaded)
+    before, further = scored_measures.more_of(stored), repeats.of(bench.store, hits)
+    more = _measures_of(bench, loaded, hits, measures)
     whole = stored and not bench.store.verify(stored).damage
-    if not stored or not whole or again or not scored_measures.is_current(stored, hits, loaded):
-        return _scored(bench, loaded, hits, more, [*MEASURES, *more])
+    by_run = not further or bench.store.part("run_scores", hits.dataset, hits.system)
+    whole = whole and by_run
+    current = stored and scored_measures.is_current(stored, hits, further, loaded)
+    if not stored or not whole or again or not current:
+        return _scored(bench, loaded, hits, further, more, [*MEASURES, *more])
     lacking = [one for one in more if one not in before]
     if not lacking:
         return Outcome(hits, stored, new=False)
-    return _scored(bench, loaded, hits, [*before, *lacking], lacking, read(stored))
+    wanted = [*MEASURES, *before, *lacking] if further else lacking
+    beside = None if further else read(stored)
+    return _scored(bench, loaded, hits, further, [*before, *lacking], wanted, beside)
+
+
+def _measures_of(
+    bench: Bench, loaded: Loaded, hits: Part, asked: Collection[str] = ()
+) -> list[str]:
+    """Further measures of a stored run: also those by which it is scored, as far as possible."""
+    before = scored_measures.more_of(bench.store.part("scores", hits.dataset, hits.system))
+    of_settings = scored_measures.of_settings(bench.settings)
+    named = scored_measures.more(before, of_settings, asked, scored_measures.of_dataset(loaded))
+    return scored_measures.possible(named, hits, loaded)
 
 
 def _scored(
     bench: Bench,
     loaded: Loaded,
     hits: Part,
+    further: Part | None,
     more: Sequence[str],
     measures: Sequence[str],
     beside: DataFrame | None = None,
+    publication: Publication | None = None,
 ) -> Outcome:
-    """The scores of a run by measures, and those in `beside`, published as one part."""
+    """The scores of a run by measures, and those in `beside`, published as one part; of several
+    runs their means, and the scores of each beside them."""
     # Shipped hits were truncated: their shipped scores may use deeper ranks.
     depth = scored_measures.kept(hits)
-    start = time.perf_counter()
-    by_subtopic = {"subtopics": subtopics(loaded)}
-    scores = evaluate(read(hits), read(loaded.judgements), measures, depth=depth, **by_subtopic)
-    asked = [word for one in more for word in ("--measure", one)]
+    start, how = time.perf_counter(), {"depth": depth, "subtopics": subtopics(loaded)}
+    score = partial(evaluate, judgements=read(loaded.judgements), measures=measures, **how)
+    by_run = [score(read(hits)).assign(run=1)]
+    by_run += [score(run).assign(run=number) for number, run in repeats.lists(further)]
+    of_runs = pd.concat(by_run, ignore_index=True)
+    scores = repeats.averaged(of_runs) if further else of_runs.drop(columns="run")
+    asked, mark = [word for one in more for word in ("--measure", one)], further or hits
     about = provenance.record(
         ["rescore", hits.dataset, *asked],
         time.perf_counter() - start,
         depth=depth,
-        inputs=freshness.of_scores(hits.fingerprint, loaded.judgements),
+        inputs=freshness.of_scores(hits.fingerprint, loaded.judgements, further),
         **scored_measures.recorded(more),
         **run_versions.marks(hits),
     )
-    called = scored_measures.scores_name(hits.fingerprint, loaded, hits.provenance["depth"], more)
+    depth = hits.provenance["depth"]
+    called = scored_measures.scores_name(mark.fingerprint, loaded, depth, more)
     job = bench.job or f"score {hits.system} {hits.dataset}"
-    with bench.store.publishing(job) as publication:
-        scored = publication.add(
-            "scores",
-            scores if beside is None else pd.concat([beside, scores]),
+    own = contextlib.nullcontext(publication) if publication else bench.store.publishing(job)
+    with own as published:
+        add = partial(published.add, dataset=hits.dataset, system=hits.system, provenance=about)
+        whole = scores if beside is None else pd.concat([beside, scores])
+        scored = add("scores", whole, fingerprint=called)
+        if further:
+            add("run_scores", of_runs, fingerprint=fingerprint("run_scores", [called]))
+        # Other judgements mean other judged documents.
+        lengths.add_dataset(bench.store, published, loaded)
+    return Outcome(hits, scored, new=True)
+
+
+def add_repeat(
+    bench: Bench, loaded: Loaded, hits: Part, run: runs.Run, about: dict[str, Any]
+) -> Outcome:
+    """Store a canonical run as another one of the system with these hits; scores are then means.
+    `about` is its provenance. Raises Unavailable for damaged runs."""
+    before = repeats.of(bench.store, hits)
+    known = [*repeats.recorded(before), about]
+    number = pa.scalar(len(known) + 1, pa.int32())
+    rows = pa.Table.from_batches(run.batches(ROW_GROUP))
+    rows = rows.append_column("run", pa.repeat(number, len(rows)))
+    if before:
+        stored = pq.read_table(before.path, columns=rows.column_names)
+        rows = pa.concat_tables([stored, rows.cast(stored.schema)])
+    keys = ("sha256", "drop_self", "read_with")
+    read_as = [{key: one.get(key) for key in keys} for one in known]
+    named = fingerprint("repeats", [hits.fingerprint], runs=read_as)
+    with bench.store.publishing(bench.job or f"repeat {hits.system} {hits.dataset}") as publication:
+        further = publication.add(
+            "repeats",
+            rows,
             dataset=hits.dataset,
             system=hits.system,
-            fingerprint=called,
-            provenance=about,
+            fingerprint=named,
+            provenance={"runs": known, "inputs": freshness.of_top(hits.fingerprint)}
+            | run_versions.marks(hits),
         )
-        # Other judgements mean other judged documents.
-        lengths.add_dataset(bench.store, publication, loaded)
-    return Outcome(hits, scored, new=True)
+        more = _measures_of(bench, loaded, hits)
+        wanted = [*MEASURES, *more]
+        return _scored(bench, loaded, hits, further, more, wanted, publication=publication)
 
 
 def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
@@ -405,6 +459,9 @@ def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)
     values = values or f"{outcome.hits.rows:,} hits, no scores: nothing is judged yet"
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
+    by_run = bench.store.part("run_scores", outcome.hits.dataset, outcome.hits.system)
+    if by_run and by_run.rows:
+        news.insert(0, runs_said(read(by_run), "nDCG@10"))
     return f"{values} ({'; '.join(news)})" if news else values
 
 

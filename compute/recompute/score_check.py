@@ -15,6 +15,7 @@ from compute.base.errors import Unavailable
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import Measure, parse
 from compute.recompute.run import read
+from compute.store import repeats
 from compute.store.loading import Bench
 from compute.store.store import Part, Store
 
@@ -116,7 +117,9 @@ def _compared(store: Store, hits: Part) -> tuple[DataFrame, set[str]]:
     deep = [measure for measure in known if scored_measures.reaches(measure, hits)]
     if not deep:
         return none, {str(measure) for measure in measures} - {*map(str, known)}
-    again = scored(read(hits), read(judgements), deep)
+    judged, of = read(judgements), [read(hits)]
+    of += [run for _, run in repeats.lists(repeats.of(store, hits))]
+    again = repeats.averaged(pd.concat([scored(run, judged, deep) for run in of]))
     both = stored.merge(again, on=["query_id", "measure"], suffixes=("", "_again"))
     both["apart"] = (both["value"] - both["value_again"]).abs()
     return both[list(none.columns)], {str(one) for one in measures} - {*map(str, known)}

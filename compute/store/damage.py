@@ -34,14 +34,14 @@ def mend(part: Part) -> str:
     command = part.provenance.get("command", "")
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} restores it from the project"
-    if part.kind == "scores":
+    if part.kind in ("scores", "run_scores"):
         return f"python -m compute rescore {part.dataset}"
-    if part.version_of:
+    if part.version_of or part.kind == "repeats":
         # It cannot be recomputed, and its remains may be the only copy.
         remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
         return (
             f"copy parts/{part.kind}/{part.path.name} of a backup here, or remove the rest of"
-            f" this earlier run: python -m compute {remove}"
+            f" {'this earlier run' if part.version_of else 'its runs'}: python -m compute {remove}"
         )
     if part.kind in READ and part.dataset in DATASETS:
         return places.how_to_run(DATASETS[part.dataset])

@@ -10,7 +10,7 @@ results made from it stay, since the manifest still identifies it.
 from collections.abc import Collection, Iterable, Mapping
 
 from compute.datasets.catalogue import DATASETS
-from compute.store.kinds import NAMED_OTHERWISE
+from compute.store.kinds import NAMED_OTHERWISE, OF_RUNS
 from compute.store.store import Part
 
 Inputs = dict[str, str]
@@ -51,9 +51,10 @@ def of_top(hits: str) -> Inputs:
     return {"hits": hits}
 
 
-def of_scores(hits: str, judgements: Part) -> Inputs:
-    """Inputs of the scores of these hits."""
-    return {"hits": hits, "judgements": judgements.fingerprint}
+def of_scores(hits: str, judgements: Part, repeats: Part | None = None) -> Inputs:
+    """Inputs of the scores of these hits, and of the system's further runs."""
+    found = {"hits": hits, "judgements": judgements.fingerprint}
+    return found | ({"repeats": repeats.fingerprint} if repeats else {})
 
 
 def of_length_counts(lengths: Part, *others: Part) -> Inputs:
@@ -90,8 +91,8 @@ def _needed(part: Part) -> list[tuple[str, str, str]]:
     """The part, its run, and the parts that every number on its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
     # An LLM or a training set may have the name of a run, but is not part of it.
-    run = [] if part.kind in NAMED_OTHERWISE else [("hits", part.dataset, part.system)]
-    return [part.identity, *dataset, *run]
+    kinds = () if part.kind in NAMED_OTHERWISE else ("hits", *OF_RUNS)
+    return [part.identity, *dataset, *((kind, part.dataset, part.system) for kind in kinds)]
 
 
 def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
@@ -119,7 +120,7 @@ def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
 
 
 def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
-    if kind == "hits":
+    if kind in ("hits", "repeats"):
         return kind, part.dataset, part.system
     if kind.startswith(_RUN):
         return "hits", part.dataset, kind.removeprefix(_RUN)

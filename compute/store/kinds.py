@@ -15,6 +15,8 @@ _COLUMNS = {
     "hits": _HITS,
     "top": _HITS,
     "scores": "dataset system query_id measure value:double",
+    "repeats": "dataset system run:int32 query_id doc_id rank:int32 score:double",
+    "run_scores": "dataset system run:int32 query_id measure value:double",
     "documents": "dataset doc_id title text n_words:int32",
     "queries": "dataset query_id text n_words:int32",
     "query_labels": "dataset query_id key value",
@@ -40,6 +42,8 @@ COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COL
 NAMED_OTHERWISE = ("machine_grades", "carried", "leakage", "query_labels", "translation")
 """Kinds whose `system` is not a run's system: an LLM, an older dataset, a training set, an
 encoder."""
+OF_RUNS = ("repeats", "run_scores")
+"""Kinds of a system with several runs."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
     r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"

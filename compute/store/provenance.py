@@ -243,16 +243,20 @@ def _of_run(
     part = hits or scores
     assert part is not None
     about = part.provenance
+    further = live.get(("repeats", dataset, system))
+    runs = further.provenance["runs"] if further else []
     found = {
         "dataset": dataset,
         "system": system,
+        "further_runs": [{name: one[name] for name in _OF_RUN} for one in runs],
         **{name: about.get(name) for name in ("command", "date", "seconds")},
         "settings": _settings(about),
         "fingerprints": _prints(hits, scores),
         "made_from": freshness.runs_behind(part),
         "treated": {name: about[name] for name in TREATED if about.get(name)},
         "file": {name: about[name] for name in ("file", "sha256") if name in about},
-        "facts": {name: value for name, value in about.items() if name not in _TOLD},
+        "facts": {name: value for name, value in about.items() if name not in _TOLD}
+        | ({"files of further runs": ", ".join(one["file"] for one in runs)} if runs else {}),
         "versions": about.get("versions", {}),
         "hardware": about.get("hardware", {}),
         "scored": _scored(scores, about),
@@ -263,6 +267,9 @@ def _of_run(
         "damage": next((part.damage for part in (hits, scores) if part and part.damage), ""),
     }
     return found
+
+
+_OF_RUN = ("command", "date", "file", "sha256", "versions", "hardware")
 
 
 def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from compute.base import parquet_files
 from compute.base.errors import Conflict, WrongInput
 from compute.store import damage
-from compute.store.kinds import COLUMNS
+from compute.store.kinds import COLUMNS, OF_RUNS
 from compute.store.parts import KINDS, ROW_GROUP
 from compute.store.store import Part, Publication, Store, constants
 
-KEPT = ("hits", "top", "scores", "length_counts", "efficiency", "augmented")
+KEPT = ("hits", "top", "scores", "length_counts", "efficiency", "augmented", *OF_RUNS)
 """Kinds of parts that belong to a run."""
 _LABEL = re.compile(r"[\w.+-]{1,40}", re.ASCII)
 _RANKED = ("query_id", "doc_id", "rank", "score")
@@ -119,7 +119,8 @@ def keep(
     old = [store.verify(part) for part in found]
     damage.refuse(old)
     live = next((part for part in old if part.kind == "hits"), None)
-    if live is not None and _is_same(live, run):
+    single = not any(part.kind in OF_RUNS for part in old)
+    if live is not None and single and _is_same(live, run):
         return _record(live.provenance.get("run_version", {}) | {"published": published(live)})
     taken = _taken(store, dataset, system)
     before = (label(live) or _next(taken)) if live else ""

@@ -56,6 +56,19 @@ TABLES: Mapping[str, Table] = {
             "value": "of this query; 0 if a judged query is not answered",
         },
     ),
+    "repeats": Table(
+        "The ranked lists of a system's further runs, such as those of a rebuilt index; its first"
+        " is in hits.",
+        _HIT | {"run": "number of the run, from 2"},
+    ),
+    "run_scores": Table(
+        "The scores of each run of a system with several; their means are in scores.",
+        {
+            "run": "number of the run, from 1",
+            "measure": "in ir_measures' spelling",
+            "value": "of this query, as in scores",
+        },
+    ),
     "means": Table(
         "The mean of every run and measure over queries; a dataset of parts has the mean of its"
         " parts' means.",

@@ -258,6 +258,11 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
 
 def _options() -> dict[str, Any]:
     """Options of `imports.import_run`; a version has a label and a note."""
+    repeat = st.toggle(
+        "Files of the same name are runs of one system",
+        help="Such as of a rebuilt index: its scores are the means over its runs. Files with the"
+        " name of a stored system are further runs of it.",
+    )
     replaces = st.toggle("Replace runs that have the same name")
     version = None
     if replaces and st.toggle(
@@ -269,17 +274,19 @@ def _options() -> dict[str, Any]:
         "Drop documents whose id equals the query's",
         help="As BEIR's code does; always done if queries are documents of the corpus.",
     )
-    return {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
+    about = {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
+    return about | {"repeat": repeat}
 
 
 def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
     """Report names shared by several files or with stored runs; returns whether these block."""
     stored = {part.system for part in reading.store().parts("hits", to)}
-    same = figures.repeated(names)
+    same = [] if options["repeat"] else figures.repeated(names)
     if same:
         several = f"Several runs have the name {', '.join(same)}"
         st.warning(escaping.text(f"{several}: give each its own name, or skip some."))
-    how = {"replace": options["replace"], "as_version": options["version"] is not None}
+    how = {name: options[name] for name in ("replace", "repeat")}
+    how["as_version"] = options["version"] is not None
     if words := figures.taken(names, stored, to, **how):
         st.warning(escaping.text(words))
     return bool(same)

@@ -15,8 +15,8 @@ from statsmodels.stats.multitest import multipletests
 
 from compute.base.errors import WrongInput
 from compute.evaluate import sign_flips, significance
-from compute.evaluate.sign_flips import permutations_needed
-from compute.evaluate.significance import EXACT, pairs, student, two
+from compute.evaluate.sign_flips import EXACT, permutations_needed
+from compute.evaluate.significance import pairs, student, two
 from tests.support.oracles import aligned
 from tests.support.worlds import CASES, FEWER
 

@@ -187,6 +187,7 @@ def test_equal_systems_stand_by_name_not_by_what_rounding_adds() -> None:
 def scored_with_holes(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     columns = "'d' as dataset, 'a' as system, 'Hole@10' as measure, 0.5 as value"
     database.execute(f"create table means as select {columns}")
+    database.execute(f"create table run_scores as select 1 as run, {columns} limit 0")
     return database
 
 

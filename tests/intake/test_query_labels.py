@@ -206,7 +206,7 @@ def test_a_reason_replaces_another_of_its_query_and_is_removed_when_given_again(
     query_labels.give(bench.store, "tiny", "q2", "other")
     assert reasons(bench) == {"q1": "wrong entity"}
     (part,) = bench.store.parts("query_labels", "tiny")
-    assert query_labels.family_key(part) == "topic" and part.rows == len(LABELS) + 1
+    assert query_labels.key_of(part, "family") == "topic" and part.rows == len(LABELS) + 1
     assert [*query_labels.made_by_key(part)] == ["topic", "year", "reason"]
     query_labels.give(bench.store, "tiny", "q1", "wrong entity")
     assert reasons(bench) == {}
@@ -235,3 +235,27 @@ def test_a_dataset_keeps_the_reasons_that_it_offers(bench: Bench, tiny: Dataset)
     ):
         with pytest.raises(WrongInput, match=said):
             query_labels.offer(bench.store, "tiny", names)
+
+
+def test_a_key_of_numbers_can_weight_queries(bench: Bench, tiny: Dataset) -> None:
+    file = bench.settings.home / "labels"
+
+    def weigh(content: str, weight: str | None = "hits") -> str:
+        file.write_text(content, "utf-8")
+        return query_labels.said(query_labels.import_file(bench, file, tiny, weight=weight)[0])
+
+    for value in ("-1", "nan", "inf", "many", "1e999"):
+        told = rf"labels, line 2: the weight 'hits' of query 'q2' is '{value}': give a number of 0"
+        with pytest.raises(WrongInput, match=told):
+            weigh(f"q1\thits\t3\nq2\thits\t{value}\n")
+    with pytest.raises(WrongInput, match=r"labels, line 1: all weights 'hits' are 0: give some"):
+        weigh("q1\thits\t0\nq2\thits\t0.0\n")
+    assert bench.store.part(query_labels.KIND, "tiny") is None
+    assert "leave it out if the queries were sampled by it" in weigh("q1\thits\t3\nq2\thits\t0\n")
+    part = bench.store.part(query_labels.KIND, "tiny")
+    assert query_labels.key_of(part, query_labels.WEIGHT) == "hits"
+    assert "weights queries" in weigh("q1\ttopic\tsea\n", None)
+    with pytest.raises(WrongInput, match="tiny: the weight 'topic' of query 'q1' is 'sea'"):
+        query_labels.declare(bench, tiny, None, "topic")
+    part, _ = query_labels.declare(bench, tiny, None, "")
+    assert query_labels.key_of(part, query_labels.WEIGHT) == ""

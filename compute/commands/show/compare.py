@@ -27,12 +27,16 @@ def compare(
     *,
     dataset: options.Dataset,
     measure: Annotated[str, Parameter(show_default=True)] = "nDCG@10",
+    same_spread: bool = False,
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
     """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost.
 
     If a sampled task of the two is the only source of judgements, print its verdict.
+
+    Args:
+        same_spread: take the run-to-run variance of a system with one run from the other
     """
     bench, two = open_whole(), {"a": a, "b": b}
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -47,7 +51,9 @@ def compare(
         for name in two.values():
             name_the_wrong(runs[runs["dataset"] == row.name], {"system": name})
         verdict = differences.verdict(select.pairs(cursor, **asked), measure)
-        records = select.tested(cursor, **asked).to_dict("records")
+        found = select.tested(cursor, **asked, same_spread=same_spread)
+        records = found.to_dict("records")
+        weighted = select.weighted(cursor, **asked, same_spread=same_spread)
         tested: dict[Any, Any] = next(iter(records), {})
         if not verdict.n:
             refuse_unjudged(cursor, row.name)
@@ -56,8 +62,10 @@ def compare(
     means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}
     shown = {name: of for name, of in tested.items() if tested["families"] or name not in BY_FAMILY}
     found = {"dataset": row.name, "measure": measure, **two, **means, **shown}
+    found |= {f"weighted_{name}": of for name in weighted for of in weighted[name].tolist()}
     answer = tables.answer(verdict, tested, (a, b), measure)
-    return _show(found, answer, json)
+    more = tables.weighted(weighted, (a, b), measure)
+    return _show(found, f"{answer} {more}".rstrip(), json)
 
 
 def _show(found: dict[Any, Any], answer: str, json: bool) -> int:

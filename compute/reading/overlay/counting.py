@@ -71,7 +71,7 @@ where overlay = getvariable('overlay') and dataset = getvariable('dataset')
   and died = getvariable('never') and query_id in (select query_id from touched);
 insert into kept.scores
 select
-    getvariable('overlay'), getvariable('dataset'), system, query_id, measure, value,
+    getvariable('overlay'), getvariable('dataset'), system, run, query_id, measure, value,
     getvariable('seen'), getvariable('never')
 from fresh;
 insert into kept.queries
@@ -185,7 +185,7 @@ class Tally:
             if found is None or found.rests_on != rests_on:
                 found = self._shared[dataset] = self._read(dataset, rests_on)
             if found.scored is not None:
-                self._put("fresh", found.scored.unfollowed())
+                self._put("fresh", found.scored.averaged().unfollowed())
                 self._cursor.execute(_UNFOLLOWED)
             self._official[dataset] = found
         return self._official[dataset]
@@ -237,9 +237,12 @@ class Tally:
     def _score(self, scored: Scored, changed: list[str], documents: set[str]) -> None:
         queries = rescoring.rescore(scored, self._cursor, changed, documents)
         self._put("touched", pa.table({"query_id": pa.array(sorted(queries), pa.string())}))
-        self._put("fresh", scored.rows(scored.numbers(queries)))
+        numbers, mean = scored.numbers(queries), scored.averaged()
+        whole = mean.rows(numbers)
+        whole = whole.set_column(1, "run", pa.repeat(pa.scalar(0, pa.int32()), len(whole)))
+        self._put("fresh", pa.concat_tables([whole, scored.by_run().rows(numbers)]))
         self._cursor.execute(_RESCORE)
-        self._put("fresh", scored.means())
+        self._put("fresh", mean.means())
         self._cursor.execute(_AVERAGE)
 
     @contextmanager

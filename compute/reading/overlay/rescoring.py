@@ -2,7 +2,7 @@
 array; a judgement changes the columns of its query and, for measures that depend on judgements for
 any query, of the queries that retrieve the document."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,11 @@ from compute.base.errors import WrongInput
 from compute.evaluate.measures import MEASURES, Measure, cuts, ideal, parse
 from compute.evaluate.query_values import Held, Places
 from compute.evaluate.scored_measures import kept, more_of, reaches
+from compute.store import repeats
+from compute.store.kinds import OF_RUNS
 from compute.store.store import Part
 
+KINDS = ("hits", "top", "scores", "queries", *OF_RUNS)
 TOP = 10
 """Depth of the parts of kind `top`, which are read faster than the hits."""
 LISTED = 100
@@ -29,16 +32,16 @@ _QUERIES = "select distinct query_id from read_parquet($files) order by query_id
 _MEASURES = "select distinct measure from read_parquet($files) order by measure"
 _SCORES = """
 select place, measured, number, value
-from read_parquet($files) join places using (system) join measured using (measure)
+from {rows} join places using (system, run) join measured using (measure)
 join chosen using (query_id)
 """
 _DOCUMENTS = """
 select doc_id, row_number() over () - 1 as code
-from (select distinct doc_id from read_parquet($files) where rank <= $shallow)
+from (select distinct doc_id from {rows} where rank <= $shallow)
 """
 _LISTS = """
 select place, number, rank - 1 as rank, code
-from read_parquet($files) join places using (system) join chosen using (query_id)
+from {rows} join places using (system, run) join chosen using (query_id)
 join documents using (doc_id)
 where rank <= $shallow
 """
@@ -51,22 +54,32 @@ where doc_id in (select unnest($documents))
 """
 _JUDGED = """
 select place * $n + number as number, rank, relevance
-from read_parquet($files) join places using (system)
+from {rows} join places using (system, run)
 join (select * from judged join chosen using (query_id)) using (query_id, doc_id)
 where rank <= $deep and query_id between $first and $last
 order by all
 """
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
+_ROWS = "(select *, 1 as run from read_parquet($files))"
+_OF_RUNS = f"({_ROWS} union all by name select * from read_parquet($runs))"
+"""The first run of every system, and the other runs of those with several."""
 _UNJUDGED = sorted(MEASURES)
 """Default measures of runs without scores, once something is judged."""
 _NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array([], pa.int64())})
 
 
+_Parts = Mapping[tuple[str, str], Part]
+"""By kind and system."""
+
+
 @dataclass(frozen=True)
 class Scored:
-    """The scores of a dataset: one value per system, measure and query, NaN if there is none."""
+    """The scores of a dataset: one value per system, measure and query, NaN if there is none. A
+    system with several runs has a row for each."""
 
     systems: list[str]
+    runs: list[int]
+    """Their numbers, from 1."""
     measures: list[str]
     queries: list[str]
     """Queries of the split and judged queries, sorted."""
@@ -84,6 +97,8 @@ class Scored:
     """[system]: True if the system's hits are stored."""
     hits: list[str]
     """The files of the hits, or of their top ranks if the measures need no more."""
+    repeats: list[str]
+    """The files of further runs' hits."""
     depth: int
     """Rank of the deepest hits."""
 
@@ -96,14 +111,38 @@ class Scored:
         place = {query: number for number, query in enumerate(self.queries)}
         return np.array(sorted(place[q] for q in queries if q in place), np.int64)
 
+    def averaged(self) -> "Scored":
+        """The same with one row per system: of several runs the mean values over those that have
+        one, and the list of the first."""
+        first = np.flatnonzero(np.array(self.runs) == 1)
+        if len(first) == len(self.runs):
+            return self
+        there = ~np.isnan(self.values)
+        total = np.add.reduceat(np.where(there, self.values, 0), first)
+        number = np.add.reduceat(there.astype(np.int64), first)
+        values = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+        return self._of(first, values)
+
+    def by_run(self) -> "Scored":
+        """The rows of the systems with several runs."""
+        several = {name for name, run in zip(self.systems, self.runs, strict=True) if run > 1}
+        own = np.flatnonzero([name in several for name in self.systems])
+        return self._of(own, self.values[own])
+
+    def _of(self, rows: NDArray[np.int64], values: NDArray[np.float64]) -> "Scored":
+        names, runs = ([of[row] for row in rows] for of in (self.systems, self.runs))
+        some = {name: getattr(self, name)[rows] for name in ("followed", "lists", "tops")}
+        return replace(self, systems=names, runs=runs, values=values, **some)
+
     def rows(self, numbers: NDArray[np.int64]) -> pa.Table:
-        """system, query_id, measure, value of some queries, without pairs that cannot be
+        """system, run, query_id, measure, value of some queries, without pairs that cannot be
         rescored."""
         chosen = np.where(self.followed[:, :, None], self.values[:, :, numbers], np.nan)
         place, measure, query = np.nonzero(~np.isnan(chosen))
         return pa.table(
             {
                 "system": pa.array(self.systems, pa.string()).take(pa.array(place)),
+                "run": pa.array(self.runs, pa.int32()).take(pa.array(place)),
                 "query_id": pa.array(self.queries, pa.string()).take(pa.array(numbers[query])),
                 "measure": pa.array(self.measures, pa.string()).take(pa.array(measure)),
                 "value": chosen[place, measure, query],
@@ -154,18 +193,16 @@ def official(
     The cursor's relation `judged` has its official judgements. Measures in `anew` replace the
     stored ones; `rescore` fills their values for all queries.
     """
-    kinds = ("hits", "top", "scores", "queries")
-    of_dataset = (part for part in live if part.dataset == dataset)
-    parts = {(part.kind, part.system): part for part in of_dataset if part.kind in kinds}
-    systems = sorted(system for kind, system in parts if kind == "scores")
+    of_dataset = [part for part in live if part.dataset == dataset and part.kind in KINDS]
+    parts = {(part.kind, part.system): part for part in of_dataset}
+    systems, runs = _runs(parts)
     if not systems:
         return None
-    files = {k: [str(part.path) for (kind, _), part in parts.items() if kind == k] for k in kinds}
+    files = {k: [str(part.path) for (kind, _), part in parts.items() if kind == k] for k in KINDS}
     queries = _column(cursor, _QUERIES, files["scores"] + files["queries"])
     measures = list(anew) or _column(cursor, _MEASURES, files["scores"]) or _UNJUDGED
-    _number(cursor, "places", "system", "place", systems)
+    _place(cursor, systems, runs, queries)
     _number(cursor, "measured", "measure", "measured", measures)
-    _number(cursor, "chosen", "query_id", "number", queries)
     hits = [parts.get(("hits", system)) for system in systems]
     scored = [] if anew else [parts["scores", system] for system in systems]
     shape, depth = (len(systems), len(queries)), max(map(_depth, hits))
@@ -173,17 +210,28 @@ def official(
     lists, documents, known = _lists(cursor, files, (*shape, max(deepest, 1)))
     return Scored(
         systems,
+        runs,
         measures,
         queries,
-        values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
+        values=_values(cursor, parts, (shape[0], len(measures), shape[1])),
         followed=_followed(hits, scored, measures),
         lists=lists,
         documents=documents,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),
         hits=files["top" if deep <= TOP and _all_topped(parts) else "hits"],
+        repeats=files["repeats"],
         depth=depth,
     )
+
+
+def _runs(parts: _Parts) -> tuple[list[str], list[int]]:
+    """The runs of all scored systems: their systems, and their numbers."""
+    found = []
+    for system in sorted(system for kind, system in parts if kind == "scores"):
+        further = repeats.recorded(parts.get(("repeats", system)))
+        found += [(system, run) for run in range(1, len(further) + 2)]
+    return [system for system, _ in found], [run for _, run in found]
 
 
 def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
@@ -193,11 +241,16 @@ def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
 
 
 def _values(
-    cursor: DuckDBPyConnection, files: list[str], shape: tuple[int, int, int]
+    cursor: DuckDBPyConnection, parts: _Parts, shape: tuple[int, int, int]
 ) -> NDArray[np.float64]:
     array = np.full(shape, np.nan)
-    found = _arrays(cursor, _SCORES, files=files)
-    array[found["place"], found["measured"], found["number"]] = found["value"]
+    runs = [str(part.path) for (kind, _), part in parts.items() if kind == "run_scores"]
+    single = (key for key in parts if key[0] == "scores" and ("repeats", key[1]) not in parts)
+    files = [str(parts[key].path) for key in single]
+    rows = [_ROWS] * bool(files) + [_ROWS.replace("*, 1 as run", "*")] * bool(runs)
+    for source, of in zip(rows, filter(None, (files, runs)), strict=True):
+        found = _arrays(cursor, _SCORES.format(rows=source), files=of)
+        array[found["place"], found["measured"], found["number"]] = found["value"]
     return array
 
 
@@ -206,16 +259,32 @@ def _lists(
 ) -> tuple[NDArray[np.int32], pa.Table, NDArray[np.bool_]]:
     """The lists [system, query, rank from 0] of codes; doc_id, code; and judged or not, by code."""
     array, shallow = np.full(shape, -1, np.int32), shape[2]
-    read = {"files": files["top" if shallow <= TOP else "hits"], "shallow": shallow}
+    rows, read = _source(files["top" if shallow <= TOP else "hits"], files["repeats"])
     if not read["files"]:
         return array, _NO_DOCUMENTS, np.zeros(0, np.bool_)
-    documents = cursor.sql(_DOCUMENTS, params=read).to_arrow_table()
+    read |= {"shallow": shallow}
+    documents = cursor.sql(_DOCUMENTS.format(rows=rows), params=read).to_arrow_table()
     cursor.register("documents", documents)
-    found = _arrays(cursor, _LISTS, **read)
+    found = _arrays(cursor, _LISTS.format(rows=rows), **read)
     array[found["place"], found["number"], found["rank"]] = found["code"]
     known = np.zeros(documents.num_rows, np.bool_)
     known[_arrays(cursor, _KNOWN)["code"]] = True
     return array, documents, known
+
+
+def _source(files: list[str], runs: list[str]) -> tuple[str, dict[str, Any]]:
+    """The hits as SQL, and its parameters."""
+    return (_OF_RUNS, {"files": files, "runs": runs}) if runs else (_ROWS, {"files": files})
+
+
+def _place(
+    cursor: DuckDBPyConnection, systems: Sequence[str], runs: Sequence[int], queries: Sequence[str]
+) -> None:
+    """Tables of the cursor that number runs and queries."""
+    names, numbers = pa.array(systems, pa.string()), pa.array(runs, pa.int32())
+    content = {"system": names, "run": numbers, "place": np.arange(len(systems))}
+    cursor.register("places", pa.table(content))
+    _number(cursor, "chosen", "query_id", "number", queries)
 
 
 def rescore(
@@ -274,14 +343,14 @@ def _held(
     """The queries of all systems: query i of system s is number s * n + i."""
     n, systems = len(numbers), len(scored.systems)
     queries = [scored.queries[number] for number in numbers]
-    _number(cursor, "places", "system", "place", scored.systems)
-    _number(cursor, "chosen", "query_id", "number", queries)
+    _place(cursor, scored.systems, scored.runs, queries)
     found: dict[str, Any] = {
         name: np.zeros(0, np.int64) for name in ("number", "rank", "relevance")
     }
     if deep and scored.hits:
         span = {"n": n, "first": queries[0], "last": queries[-1], "deep": deep}
-        found = _arrays(cursor, _JUDGED, files=scored.hits, **span)
+        rows, read = _source(scored.hits, scored.repeats)
+        found = _arrays(cursor, _JUDGED.format(rows=rows), **read, **span)
     labels = cursor.execute(_LABELS).df()
     best = ideal(labels)
     copies = np.repeat(np.arange(systems), len(labels)) * n

@@ -20,8 +20,8 @@ create table kept.labels (
     overlay bigint, dataset text, query_id text, doc_id text, relevance integer,
     born bigint, died bigint);
 create table kept.scores (
-    overlay bigint, dataset text, system text, query_id text, measure text, value double,
-    born bigint, died bigint);
+    overlay bigint, dataset text, system text, run integer, query_id text, measure text,
+    value double, born bigint, died bigint);
 create table kept.means (
     overlay bigint, dataset text, system text, measure text, value double, value_returned double,
     n_queries bigint, n_unanswered bigint, born bigint, died bigint);
@@ -43,17 +43,26 @@ create view added.judgements as
 select dataset, query_id, doc_id, relevance from main.judgements
 union all
 select dataset, query_id, doc_id, relevance from added.labels;
+create view added.kept_scores as
+select * from kept.scores
+where overlay = getvariable('overlay')
+  and born <= getvariable('seen') and died > getvariable('seen');
+create view added.lost as
+select * from kept.unfollowed where dataset in (select dataset from added.rescored);
 create view added.scores as
 select dataset, system, query_id, measure, value
 from main.scores
     anti join added.rescored using (dataset, query_id)
-    anti join (
-        select * from kept.unfollowed where dataset in (select dataset from added.rescored)
-    ) using (dataset, system, measure)
+    anti join added.lost using (dataset, system, measure)
 union all
-select dataset, system, query_id, measure, value from kept.scores
-where overlay = getvariable('overlay')
-  and born <= getvariable('seen') and died > getvariable('seen');
+select dataset, system, query_id, measure, value from added.kept_scores where run = 0;
+create view added.run_scores as
+select dataset, system, run, query_id, measure, value
+from main.run_scores
+    anti join added.rescored using (dataset, query_id)
+    anti join added.lost using (dataset, system, measure)
+union all
+select dataset, system, run, query_id, measure, value from added.kept_scores where run > 0;
 create view added.means_moved as
 select dataset, system, measure, value, value_returned, n_queries, n_unanswered
 from kept.means

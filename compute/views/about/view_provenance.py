@@ -109,6 +109,9 @@ def as_shell(made: Mapping[str, Any]) -> str:
         lines[
             run["command"] or (f"# there is no command for {run['system']} on {run['dataset']}")
         ] = None
+        for one in run.get("further_runs", ()):
+            lines[f"# {one['file']} has the SHA-256 {one['sha256']}"] = None
+            lines[one["command"]] = None
         if run["scored"].get("command"):
             lines[run["scored"]["command"]] = None
     if not made["runs"]:

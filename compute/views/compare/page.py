@@ -10,7 +10,7 @@ from pandas import DataFrame, Series
 from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.evaluate.measures import parse
-from compute.evaluate.significance import EXACT
+from compute.evaluate.sign_flips import EXACT
 from compute.reading import query_families
 from compute.views.compare import (
     before_labels,
@@ -65,6 +65,7 @@ Tested = Mapping[Hashable, Any]
 """Fields of `significance.Comparison`; None with fewer than two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
+_BY_GROUP = ("kinds", "kinds_table")
 _FUSE = Switch("fuse", "Sweep the weights of a fusion")
 
 
@@ -202,24 +203,23 @@ def _scored(view: View) -> Steps:
             " was scored before the measure was added (run python -m compute rescore)."
         )
         return
-    verdict, tested = comparing.verdict(pairs, view.measure), cache(partial(_tested, view))
+    same = yield from offers.same_spread(view.ask, view.datasets, (view.a, view.b))
+    how = view.asked | {"measure": view.measure, "same_spread": same}
+    verdict, tested = comparing.verdict(pairs, view.measure), cache(partial(_tested, view, how))
     place = yield Slot(replaced=True)
-    answer = partial(_answer, view, verdict, tested, place)
-    yield Section(answer)
+    yield Section(answer := partial(_answer, view, verdict, tested, place))
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
+    yield Note([tables.weighted(view.ask(select.weighted, **how), view.titles, view.measure)])
     holes = yield from _unjudged(view)
     yield from _differences(view, both, verdict)
     alike = cache(partial(view.ask, select.overlaps, **view.asked))
     different = partial(_most_different, view, both, alike, holes)
     yield Section(different, ("different",), "Queries that differ most", asks=("by",))
-    family = yield Section(partial(_corrected, view, answer))
-    tests = partial(_tests, view, tested, family)
+    tests = partial(_tests, view, tested, (yield Section(partial(_corrected, view, answer))))
     yield folded(tests, ("tests",), "Significance tests, effect size and power", ("find",))
-    keys = ("kinds", "kinds_table")
-    yield folded(partial(_kinds, view, both), keys, "By query group", ("slice",))
+    yield folded(partial(_kinds, view, both), _BY_GROUP, "By query group", ("slice",))
     columns = [partial(_against_each_other, view, both), partial(before_labels.likeness, alike)]
-    head = "Query by query, and ranking overlap"
-    yield folded([Beside(columns)], ("scatter", "likeness"), head)
+    yield folded([Beside(columns)], ("scatter", "likeness"), "Query by query, and ranking overlap")
     yield folded(partial(_lost, view), ("lost",), "Relevant documents lost, by stage")
     yield folded(partial(_fused, view), ("fused",), "Fusion", ("fuse",))
     if view.datasets == [view.dataset]:
@@ -249,9 +249,8 @@ def _unanswered(view: View) -> list[str]:
     return [tables.unanswered(int(n), int(of), titles[system]) for system, n, of in counts]
 
 
-def _tested(view: View) -> Tested:
-    rows = view.ask(select.tested, measure=view.measure, **view.asked)
-    return next(iter(rows.to_dict("records")), {})
+def _tested(view: View, how: Mapping[str, Any]) -> Tested:
+    return next(iter(view.ask(select.tested, **how).to_dict("records")), {})
 
 
 def _answer(
@@ -467,6 +466,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
             " 20,000 or more queries).",
             f"Wilcoxon drops tied queries and is exact for up to {EXACT} others." * wilcoxon,
             tables.BY_FAMILY * bool(row["families"]),
+            tables.BY_RUN * ("runs_a" in row),
             "All parts have equal weight." * (len(view.datasets) > 1),
         ]
     )

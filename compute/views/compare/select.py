@@ -87,17 +87,74 @@ def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
     return _PAIRS
 
 
+_OF_RUNS = ("runs", "spread")
+
+
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
-def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
-    """Fields of `significance.Comparison` for two systems: one row, or none with fewer than two
-    queries or families."""
+def tested(
+    cursor: Cursor,
+    datasets: Sequence[str],
+    a: str,
+    b: str,
+    measure: str,
+    same_spread: bool = False,
+) -> DataFrame:
+    """The fields of `significance.Comparison` of two systems: one row, none under two queries, or
+    families of these. Where one has several runs also runs_a, spread_a, runs_b, spread_b: the
+    number of runs, and the standard deviation between their means, absent for a single run; and
+    same_spread: whether that is then taken from the other."""
     if not datasets:
         return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
     if board.n_units < 2:
         return DataFrame()
     about: dict[str, Any] = {"weights": board.weights, "families": board.families}
-    return DataFrame([asdict(significance.two(*board.values, **about))])
+    runs = board.runs
+    if runs is None:
+        return DataFrame([asdict(significance.two(*board.values, **about))])
+    found = significance.two(*board.values, **about, runs=runs.taken() if same_spread else runs)
+    of = zip("ab", runs.n, runs.spreads, strict=True)
+    sides = {
+        f"{name}_{side}": it for side, *both in of for name, it in zip(_OF_RUNS, both, strict=True)
+    }
+    return DataFrame([asdict(found) | sides | {"same_spread": same_spread}])
+
+
+FEWEST_EFFECTIVE = 10
+"""Queries that weighted ones must count as for a test; `tests.benchmarks.simulations.weights` has
+what it holds."""
+
+
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
+def weighted(
+    cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str, same_spread: bool = False
+) -> DataFrame:
+    """The two with weighted queries, in a row; none if no weights are declared: key, n (queries of
+    a weight above 0), effective (Kish: as many equally weighted ones), mean_a, mean_b, difference,
+    low, high and p of the sign flips, absent where they count as fewer than FEWEST_EFFECTIVE; runs
+    as in `tested`."""
+    if not datasets:
+        return DataFrame()
+    board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
+    if not len(board.queries) or not (found := query_families.weights(cursor, board.queries)):
+        return DataFrame()
+    key, weights = found
+    some = weights > 0
+    queries, weights, values = board.queries[some], weights[some], board.values[:, some]
+    runs = matrices.over_runs(cursor, measure, queries.assign(weight=weights), [a, b])
+    runs = runs.taken() if runs and same_spread else runs
+    families = (
+        None if board.families is None else np.unique(board.families[some], return_inverse=True)[1]
+    )
+    if len(weights) < 2 or (families is not None and families.max() < 1):
+        return DataFrame()
+    about: dict[str, Any] = {"weights": weights, "families": families, "runs": runs}
+    row = significance.pairs(values, **about, resamples=0).iloc[0]
+    means = dict(zip(("mean_a", "mean_b"), values @ weights, strict=True))
+    counts = {"key": key, "n": len(weights), "effective": 1 / (weights @ weights)}
+    ends = row[["low", "high", "p"]] if counts["effective"] >= FEWEST_EFFECTIVE else row[:0]
+    told = ends.reindex(["low", "high", "p"]).astype(float).to_dict()
+    return DataFrame([counts | means | {"difference": row["difference"]} | told])
 
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
@@ -210,17 +267,18 @@ def across(a: str, b: str, measure: str) -> str:
 
 @question(systems=("a", "b"), shows="runs")
 def across_families(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
-    """dataset, low, high: the interval of the difference on every dataset that has query families;
-    absent for too few families."""
-    found = []
+    """dataset, low, high: the interval of the difference on every dataset with families of
+    queries, or several runs; absent if there are too few."""
+    found, several = [], matrices.several(cursor, [a, b])
     for name, of in parts(cursor)[["dataset", "parts"]].itertuples(index=False):
         own = list(of) or [name]
-        if query_families.declared(cursor, own).empty:
+        if several.isdisjoint(own) and query_families.declared(cursor, own).empty:
             continue
         board = matrices.of_parts_together(cursor, measure, own, [a, b])
-        if board.families is None or board.n_units < 2:
+        if board.n_units < 2:
             continue
         about: dict[str, Any] = {"weights": board.weights, "families": board.families}
+        about |= {"runs": board.runs}
         about |= {"test": "t", "correction": "none", "resamples": 0}
         row = significance.pairs(board.values, **about).iloc[0]
         found.append((name, row["low"], row["high"]))

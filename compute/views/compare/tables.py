@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.base.words import counted
 from compute.evaluate import sign_flips
+from compute.evaluate.distributions import EQUAL
 from compute.evaluate.families import said as families_said
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
@@ -22,6 +23,10 @@ BY_FAMILY = (
     "By families of queries: their sums are flipped, and the interval is cluster-robust (CR2, with"
     " Satterthwaite's degrees of freedom)."
 )
+BY_RUN = (
+    "Interval and p are over queries and runs (each variance with its own t); effect size, wins and"
+    " the minimum detectable difference are over queries only, of the mean over runs."
+)
 LEAST_UNJUDGED = 0.005
 """Smallest unjudged share that is mentioned."""
 TESTS = {
@@ -30,6 +35,8 @@ TESTS = {
     "p_wilcoxon": "Wilcoxon signed-rank test",
 }
 """p-values of `significance.Comparison`, with the method of each."""
+TWO_WAY = "Two-way t-test, over queries and runs"
+"""The test where runs move the difference."""
 
 
 def answer(
@@ -57,7 +64,48 @@ def answer(
         if tested.get("families"):
             n, effect = int(tested["n"]), tested["design_effect"]
             head += f", by {families_said(n, int(tested['families']), effect)}"
+        head += _over_runs(tested, titles)
     return f"{head}."
+
+
+def weighted(found: DataFrame, titles: Titles, measure: str) -> str:
+    """Sentence about a row of `select.weighted`; empty without one."""
+    if found.empty:
+        return ""
+    row = found.iloc[0]
+    head = (
+        f"Weighted by {row['key']} ({counted(int(row['n']), 'query')} count as"
+        f" {row['effective']:,.0f}): {titles[0]} {looks.plain(row['mean_a'])}, {titles[1]}"
+        f" {looks.plain(row['mean_b'])}"
+    )
+    worth = better(measure) * row["difference"]
+    if equal(worth, 0):
+        return f"{head}."
+    ahead = 0 if worth > 0 else 1
+    sign = better(measure) * (1 - 2 * ahead)
+    low, high = sorted(sign * float(row[end]) for end in ("low", "high"))
+    lead = looks.plain(abs(row["difference"]))
+    tested = "" if math.isnan(row["p"]) else f", {_significance(row['p'], None)}"
+    interval = _interval(low, high, 3)
+    return f"{head}; {titles[ahead]} leads by {lead} ({interval}){tested}."
+
+
+def _over_runs(tested: Mapping[Hashable, Any], titles: Titles) -> str:
+    """The effect of several runs on two systems, with a semicolon before; empty without any."""
+    if "runs_a" not in tested:
+        return ""
+    moved, others = [], list[str]()
+    for side, title in zip("ab", titles, strict=True):
+        runs, spread = int(tested[f"runs_{side}"]), float(tested[f"spread_{side}"])
+        if runs == 1:
+            taken = ": that of the other is taken" if tested["same_spread"] else " and left out"
+            others.append(f"{title} has one run, its run-to-run variance is unknown{taken}")
+        elif spread > EQUAL:
+            moved.append(f"the score of {title} by {looks.plain(spread)} (SD of {runs} runs)")
+        else:
+            others.append(f"the {runs} runs of {title} are equal (spread 0)")
+    head = [f"a rebuild alone moves {' and '.join(moved)}"] * bool(moved)
+    return f"; {'; '.join([*head, *others])}"
 
 
 def outcomes(found: Verdict, titles: Titles) -> str:
@@ -147,9 +195,10 @@ def across_columns(titles: Titles) -> list[Column]:
 
 def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
     """Quantity, test, p and the verdict at the 5% level, for each test that can be done."""
+    named = TESTS | ({"p_randomisation": TWO_WAY} if math.isnan(found["p_t"]) else {})
     rows = [
         (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "not significantly")
-        for key, name in TESTS.items()
+        for key, name in named.items()
         if not math.isnan(found[key])
     ]
     return DataFrame(rows, columns=[*about, "Test", "p", "The two systems"])

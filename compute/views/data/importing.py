@@ -120,6 +120,7 @@ def taken(
     *,
     replace: bool,
     as_version: bool = False,
+    repeat: bool = False,
 ) -> str:
     """What happens to names already used by runs of the dataset; empty for none."""
     again = [name for name in names if name in stored]
@@ -130,6 +131,8 @@ def taken(
         return f"{there} The stored runs are kept as older versions."
     if replace:
         return f"{there} These files replace what is stored."
+    if repeat:
+        return f"{there} These files are further runs of these systems."
     return (
         f"{there} Importing the same file again changes nothing; a different run with that name"
         " is refused unless you rename it or let it replace the stored run."

@@ -90,6 +90,7 @@ def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Not
             in_domain.said(ask, view.dataset.name, titles),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
             standings.by_family(view.standing()),
+            standings.by_runs(view.ranked(), view.titles),
             "Systems with overlapping intervals can still differ significantly, since"
             " they share queries.",
         ],

@@ -64,6 +64,7 @@ def page(ask: Ask) -> Steps:
     if not view.has_added and offers.is_unjudged(ask, view.dataset):
         yield from offers.unjudged(view.dataset)
         return
+    yield from offers.first_runs(ask, [view.dataset], view.systems)
     sampled = estimates_page.tasks_of(ask, view.dataset) if view.whole else {}
     if view.whole:
         yield Section(partial(judged_page.way, view))

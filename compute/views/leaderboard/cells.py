@@ -9,6 +9,7 @@ from pandas import DataFrame
 from compute.base.bounded_cache import remembered
 from compute.base.words import several
 from compute.datasets.catalogue import DATASETS, counterpart
+from compute.evaluate.distributions import spread_said
 from compute.evaluate.measures import MEASURES
 from compute.views.shared import in_domain
 
@@ -103,14 +104,19 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
 
 def _remarks(frame: DataFrame) -> list[str]:
     remarks = []
-    for hole, queries, unanswered in zip(
-        frame["hole"], frame["n_queries"], frame["n_unanswered"], strict=True
+    of_runs = frame.reindex(columns=["runs", "spread"])
+    for hole, queries, unanswered, runs, spread in zip(
+        *(frame[name] for name in ("hole", "n_queries", "n_unanswered")),
+        *(of_runs[name] for name in of_runs),
+        strict=True,
     ):
         parts = [f"{int(queries):,} queries"]
         if pd.notna(unanswered) and unanswered:
             parts.append(f"{int(unanswered):,} of them unanswered")
         if pd.notna(hole):
             parts.append(f"{hole:.0%} of the top 10 unjudged")
+        if pd.notna(runs):
+            parts.append(f"mean of {int(runs)} runs, spread {spread_said(spread)}")
         remarks.append(", ".join(parts))
     return remarks
 

@@ -1,6 +1,7 @@
 """All SELECTs of the Leaderboard; other pages share some. `scores` and `means` are tables of a
 reading: see `reading.database` and `reading.means`."""
 
+from compute.reading.means import SPREADS
 from compute.reading.questions import select
 
 
@@ -50,10 +51,12 @@ def measures() -> str:
 
 @select(shows="runs")
 def means(measure: str) -> str:
-    """dataset, system, value, value_returned, n_queries, n_unanswered of stored runs."""
-    return """
-        select dataset, system, value, value_returned, n_queries, n_unanswered
-        from means where measure = $measure order by dataset, system
+    """dataset, system, value, value_returned, n_queries, n_unanswered of stored runs; runs and
+    spread of systems with several, absent for others."""
+    return f"""
+        select dataset, system, value, value_returned, n_queries, n_unanswered, runs, spread
+        from means left join ({SPREADS}) using (dataset, system)
+        where measure = $measure order by dataset, system
     """
 
 

@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.evaluate import baseline as testing
 from compute.evaluate import power
+from compute.evaluate.distributions import Runs
 from compute.evaluate.families import Codes
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
@@ -40,10 +41,14 @@ def against(
 
 
 def _on_one(
-    dataset: str, parts: Sequence[Values], families: Codes | None, names: Sequence[str]
+    dataset: str,
+    parts: Sequence[Values],
+    families: Codes | None,
+    runs: Runs | None,
+    names: Sequence[str],
 ) -> Iterator[tuple]:
     """Rows of a dataset; the baseline is the first name."""
-    tested = testing.against(parts, 0, families).assign(system=names)[1:]
+    tested = testing.against(parts, 0, families, runs).assign(system=names)[1:]
     tested = tested[tested["n"] > 1]
     if tested.empty:
         return

@@ -94,6 +94,7 @@ def page(ask: Ask) -> Steps:
         )
         return
     view = yield Row(partial(_controls, ask, stored))
+    yield from offers.first_runs(view.ask, view.datasets, view.systems)
     named, whole = view.ask(catalogue.systems), view.ask.kind is None
     if view.dataset["is_counted"]:
         yield Section(partial(_beside_corpus, view, named), holds=("lengths",))

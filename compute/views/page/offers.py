@@ -12,7 +12,7 @@ from compute.evaluate.measures import is_measure
 from compute.store import freshness, run_versions
 from compute.systems import SYSTEMS, System, learnt_from
 from compute.views.page.ask import Ask
-from compute.views.page.controls import Asked, Choice, Many
+from compute.views.page.controls import Asked, Choice, Many, Switch
 from compute.views.page.holders import Above, Row, Step, Steps
 from compute.views.page.parts import Button, Link, Message, Note, Text
 from compute.views.shared import catalogue, next_steps, query_slices
@@ -146,6 +146,38 @@ def is_loaded(ask: Ask, dataset: Dataset) -> bool:
     """True if the documents of a dataset, or their lengths, are stored."""
     loaded = {part.dataset for part in ask.parts() if part.kind in ("documents", "lengths")}
     return not dataset.parts and dataset.collection in loaded
+
+
+def _repeated(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> list[str]:
+    """The systems with several runs on one of the datasets."""
+    parts = (part for part in ask.parts() if part.kind == "repeats" and part.dataset in datasets)
+    there = {part.system for part in parts}
+    return [name for name in systems if name in there]
+
+
+def first_runs(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> Iterator[Step]:
+    """A note on the systems whose lists are those of the first of several runs."""
+    if names := _repeated(ask, datasets, systems):
+        titles = system_titles(ask)
+        named = ", ".join(titles.get(name, name) for name in names)
+        yield Note(
+            [
+                f"Several runs: {named}. Lists, and lengths, ranges and breakdowns made from them,"
+                " are those of the first run; other scores are means over the runs."
+            ]
+        )
+
+
+def same_spread(ask: Ask, datasets: Collection[str], two: tuple[str, str]) -> Steps:
+    """Whether a system with one run is taken to vary as the other does; asked only then."""
+    several = _repeated(ask, datasets, two)
+    if len(several) != 1:
+        return False
+    titles = system_titles(ask)
+    known, single = sorted(two, key=lambda name: name not in several)
+    names = titles.get(single, single), titles.get(known, known)
+    label = "Take the run-to-run variance of {}, which has one run, from {}".format(*names)
+    return (yield Switch("same_spread", label))
 
 
 def is_unjudged(ask: Ask, name: str) -> bool:

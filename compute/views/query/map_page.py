@@ -82,6 +82,7 @@ def page(ask: Ask) -> Steps:
     dataset, systems, measure, order, ranks = yield Row(partial(_controls, ask, runs))
     yield Remember(systems)
     yield Widget("texts", {"dataset": dataset})
+    yield from offers.first_runs(ask, [dataset.name], systems)
     view = yield from _view(ask, dataset, systems, measure, order, ranks)
     legend = partial(rank_map.legend, rank_map.grades(view.panels))
     few = view.rows == slice(0, len(view.query_ids))

@@ -80,14 +80,14 @@ def page(ask: Ask) -> Steps:
     row = yield from _query(view)
     if row is None:
         return
+    query_id, measure, name = row["query_id"], view.measure, view.dataset.name
     text = row["text"] if isinstance(row["text"], str) else ""
-    query_id, measure = row["query_id"], view.measure
-    of = {"dataset": view.dataset.name, "query_id": query_id}
+    of = {"dataset": name, "query_id": query_id}
     values = ask(select.query_values, systems=view.names, **of)
     notes = words.notes(values, view.systems, measure)
-    shown = documents.Shown(
-        ask, view.dataset, query_id, text, view.systems, view.ranks, notes, row["n_relevant"]
-    )
+    about = view.systems, view.ranks, notes, row["n_relevant"]
+    shown = documents.Shown(ask, view.dataset, query_id, text, *about)
+    yield from offers.first_runs(ask, [name], view.names)
     yield Section(partial(documents.lists, shown), holds=["lists"], asks=["beside"])
     if row["n_relevant"]:
         yield folded(partial(documents.relevant, shown), ["relevant"], "Relevant documents")

@@ -1,6 +1,8 @@
 """Scores as matrices of systems x queries, one dataset at a time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.evaluate.distributions import Runs
 from compute.evaluate.families import Codes
 from compute.evaluate.significance import Aligned, Values, by_part
 from compute.reading import one_kind, query_families, score_arrays
@@ -27,6 +30,16 @@ where dataset = $dataset and measure = $measure
 """
 
 
+_SEVERAL = """
+select distinct dataset from parts
+where kind = 'run_scores' and list_contains($systems, system)
+"""
+_RUN_SCORES = """
+select dataset, system, run, query_id, value from run_scores
+where list_contains($datasets, dataset) and measure = $measure and list_contains($systems, system)
+"""
+
+
 def of_boards(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> list[Aligned]:
@@ -36,7 +49,8 @@ def of_boards(
         _found(cursor, measure, parts, systems),
         query_families.of(cursor, _all(parts)),
     )
-    return [_board(found, sorted(parts[name]), systems, families) for name in datasets]
+    boards = [_board(found, sorted(parts[name]), systems, families) for name in datasets]
+    return [_with_runs(cursor, measure, board) for board in boards]
 
 
 def of_parts_together(
@@ -44,14 +58,44 @@ def of_parts_together(
 ) -> Aligned:
     """Values of systems on the queries of a dataset, which is given by its parts or its name."""
     found = _found(cursor, measure, {"": parts}, systems)
-    return _board(found, sorted(parts), systems, query_families.of(cursor, parts))
+    board = _board(found, sorted(parts), systems, query_families.of(cursor, parts))
+    return _with_runs(cursor, measure, board)
+
+
+def _with_runs(cursor: DuckDBPyConnection, measure: str, board: Aligned) -> Aligned:
+    return replace(board, runs=over_runs(cursor, measure, board.queries, board.systems))
+
+
+def several(cursor: DuckDBPyConnection, systems: Sequence[str]) -> set[str]:
+    """The datasets on which one of the systems has several runs."""
+    found = cursor.execute(_SEVERAL, {"systems": list(systems)}).fetchall()
+    return {name for (name,) in found}
+
+
+def over_runs(
+    cursor: DuckDBPyConnection, measure: str, queries: DataFrame, systems: Sequence[str]
+) -> Runs | None:
+    """The run-to-run variances of systems' means over these queries (dataset, query_id, perhaps
+    weight), parts counting equally; None if none of them has several runs."""
+    parts = queries["dataset"].unique().tolist()
+    asked: dict[str, Any] = {"datasets": parts, "systems": list(systems)}
+    if several(cursor, systems).isdisjoint(parts):
+        return None
+    rows = cursor.execute(_RUN_SCORES, asked | {"measure": measure}).df()
+    rows = rows.merge(queries, "inner", ["dataset", "query_id"])
+    weights = rows.reindex(columns=["weight"])["weight"].fillna(1)
+    by = [rows[name] for name in ("system", "dataset", "run")]
+    means = (rows["value"] * weights).groupby(by).sum() / weights.groupby(by).sum() / len(parts)
+    found: dict[Any, Any] = {pair: of.to_numpy() for pair, of in means.groupby(level=[0, 1])}
+    return Runs.over([[found.get((name, part), ()) for part in parts] for name in systems])
 
 
 def of_parts(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
-) -> dict[str, tuple[list[Values], Codes | None]]:
-    """By dataset: the values of systems (systems x queries) on each of its parts, or on itself,
-    with nan for absent values; and the families of these queries, if declared."""
+) -> dict[str, tuple[list[Values], Codes | None, Runs | None]]:
+    """By dataset the values of systems (systems x queries) on each of its parts, or on itself; nan
+    where a system has none; the families of these queries, where some are declared; and the
+    variances of the systems' means over runs, where one has several."""
     parts = _parts(cursor, datasets)
     found, families = (
         _found(cursor, measure, parts, systems),
@@ -61,6 +105,7 @@ def of_parts(
         name: (
             [found[part].values for part in parts[name]],
             query_families.codes(_queries(found, parts[name]), families),
+            over_runs(cursor, measure, _queries(found, parts[name]), systems),
         )
         for name in datasets
     }

@@ -3,7 +3,7 @@
 `datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,14 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Series
 
 from compute.evaluate import power, significance
+from compute.evaluate.distributions import EQUAL, Runs, spread_said
 from compute.evaluate.families import of_mean, said
 from compute.evaluate.measures import better
+from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
 from compute.evaluate.tolerance import order
 from compute.reading import query_families
+from compute.reading.means import SPREADS
 from compute.reading.questions import question
 from compute.views.shared import matrices
 
@@ -25,7 +28,8 @@ PAIRS = (
 )
 
 
-_STANDING = """
+_OF_RUNS = ["runs", "spread"]
+_STANDING = f"""
         with valued as (
             select dataset, system, count(*) as n, favg(value) as mean,
                    stddev_samp(value) as spread
@@ -33,10 +37,12 @@ _STANDING = """
             where list_contains($datasets, dataset) and measure = $measure
             group by dataset, system
         )
-        select dataset, system, n, mean, spread, value as hole
+        select dataset, system, n, mean, valued.spread, value as hole, runs, again.spread as of_runs
         from valued left join (
             select dataset, system, value from means where measure = 'Hole@10'
-        ) as holes using (dataset, system)
+        ) as holes using (dataset, system) left join (
+            {SPREADS}
+        ) as again using (dataset, system)
         order by dataset, system
     """
 _VALUES = """
@@ -47,8 +53,9 @@ where list_contains($datasets, dataset) and measure = $measure and value is not 
 
 @question(datasets=("datasets",), shows="runs")
 def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
-    """The mean of every system on every part: dataset, system, n, mean, spread (the sample standard
-    deviation over queries; absent for one query), hole (mean Hole@10).
+    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
+    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10), runs and of_runs
+    (the standard deviation between its runs' means; both absent for one run).
 
     If queries have families, also variance (of the mean) and freedom from `families.of_mean`, and
     the number of families: 0 for a part without any, whose variance is over queries.
@@ -84,7 +91,8 @@ def by_family(rows: DataFrame) -> str:
 
 
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
-    """A row per system, best first:  system, n, value, low, high (Student's 95 %), hole.
+    """A row per system, the best first: system, n, value, low, high (Student's 95 %, of several
+    runs over queries and runs), hole, runs, spread (between the runs' means; absent for one run).
 
     `rows`: from `standing`, a row per part; parts have equal weight, and a system that lacks a part
     is left out.
@@ -103,11 +111,43 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
     )
     table = table[table["parts"] == n_parts]
     error = np.sqrt(table["variance"]) / max(n_parts, 1)
-    low, high = student(table["value"], error, table["freedom"])
-    table = table.assign(low=low, high=high)
+    ends = student(table["value"], error, table["freedom"])
+    table = table.assign(**dict(zip(("low", "high"), ends, strict=True)))
+    if "runs" in rows and rows["runs"].notna().any():
+        table = _over_runs(table.assign(error=error), rows, n_parts)
     places = order(better(measure) * table["value"], table["system"])
-    columns = ["system", "n", "value", "low", "high", "hole"]
+    columns = ["system", "n", "value", "low", "high", "hole", *table.columns.intersection(_OF_RUNS)]
     return table[columns].iloc[places].reset_index(drop=True)
+
+
+def _over_runs(table: DataFrame, rows: DataFrame, n_parts: int) -> DataFrame:
+    """Rows of `ranked` with the intervals over queries and runs of systems with several runs, runs
+    (their number) and spread: the standard deviation between the runs' means."""
+    given = rows.set_index(["system", "dataset"])[["runs", "of_runs"]].unstack()
+    n, of = (given[name].reindex(table["system"]).to_numpy(float) for name in ("runs", "of_runs"))
+    n, of = np.nan_to_num(n, nan=1), of / max(n_parts, 1)
+    over = Runs(np.where(of > EQUAL, of**2, 0) / n, n - 1)
+    half = np.where(over.some, over.half(table["error"], table["freedom"], LEVEL), np.nan)
+    ends = {"low": table["value"] - half, "high": table["value"] + half}
+    found = {name: end.fillna(table[name]) for name, end in ends.items()}
+    return table.assign(
+        **found, runs=n.max(axis=1).astype(int), spread=np.sqrt((of**2).sum(axis=1))
+    )
+
+
+def by_runs(ranked: DataFrame, titles: Mapping[str, str]) -> str:
+    """Sentence about the systems of `ranked` with several runs; empty without any."""
+    if "runs" not in ranked:
+        return ""
+    several = ranked[ranked["runs"] > 1]
+    of = several[["system", "runs", "spread"]].itertuples(index=False)
+    told = [f"{titles.get(name, name)} {n} (spread {spread_said(sd)})" for name, n, sd in of]
+    if not told:
+        return ""
+    return (
+        f"Means of several runs: {', '.join(told)}; their intervals are over queries and runs."
+        " Of other systems the run-to-run variance is unknown."
+    )
 
 
 @question(datasets=("datasets",), systems=("systems",), shows="runs")
@@ -123,7 +163,7 @@ def among_all(
     """
     (board,) = matrices.of_boards(cursor, measure, datasets, systems)
     about: dict[str, Any] = {"weights": board.weights, "families": board.families}
-    found = significance.pairs(board.values, **about, resamples=0)
+    found = significance.pairs(board.values, **about, runs=board.runs, resamples=0)
     found = power.of_pairs(found, board.n_units).assign(n_pairs=len(found))
     named = found.assign(
         p=found["p_adjusted"], **{side: np.array(systems)[found[side]] for side in "ab"}

@@ -1,0 +1,77 @@
+"""How often the test and the interval of a weighted mean difference err, by simulation.
+
+    python -m tests.benchmarks.simulations.weights [REPETITIONS] [QUERIES]
+
+Weights are equal, log-normal or Zipf's, drawn anew; differences of queries are normal, skewed (an
+exponential less its mean), or normal with a spread that grows with the weight. The true weighted
+mean is 0. The interval is that of the weighted sign flips, as `compare` has it.
+"""
+
+import sys
+from itertools import product
+
+import numpy as np
+
+from compute.evaluate import significance
+from compute.evaluate.families import Values
+from compute.evaluate.sign_flips import LEVEL
+from tests.benchmarks.side_by_side import say
+
+WEIGHTS = ("equal", "log-normal, 1", "log-normal, 2", "Zipf")
+GAPS = ("normal", "skewed", "spread with weight")
+
+
+def weighted(name: str, n: int, random: np.random.Generator) -> Values:
+    """n weights above 0."""
+    if name == "Zipf":
+        return random.permutation(1 / np.arange(1, n + 1))
+    spread = {"equal": 0.0, "log-normal, 1": 1.0, "log-normal, 2": 2.0}[name]
+    return np.exp(random.normal(0, spread, n))
+
+
+def gaps(name: str, weights: Values, random: np.random.Generator) -> Values:
+    """Differences of the queries with these weights."""
+    n = len(weights)
+    if name == "skewed":
+        return random.exponential(1, n) - 1
+    of = random.standard_normal(n)
+    return of * np.sqrt(weights / weights.mean()) if name == "spread with weight" else of
+
+
+def rates(
+    n: int, weights: str, of: str, repetitions: int, random: np.random.Generator
+) -> tuple[float, float, float, float]:
+    """Shares: the test rejects, the interval holds 0, it has no end; and the median number of
+    queries that the weighted ones count as."""
+    rejected = held = endless = 0
+    effective = []
+    for _ in range(repetitions):
+        given = weighted(weights, n, random)
+        gap = gaps(of, given, random)
+        row = significance.pairs(
+            [gap, np.zeros(n)],
+            weights=given,
+            permutations=999,
+            resamples=0,
+            seed=int(random.integers(10**9)),
+        ).iloc[0]
+        rejected += row["p"] <= LEVEL
+        held += row["low"] <= 0 <= row["high"]
+        endless += not np.isfinite(row["low"])
+        effective.append(given.sum() ** 2 / (given**2).sum())
+    test, covered, none = (float(count) / repetitions for count in (rejected, held, endless))
+    return test, covered, none, float(np.median(effective))
+
+
+def main(repetitions: int = 10_000, queries: int = 0) -> None:
+    say("| queries | weights | count as | differences | test | coverage | no interval |")
+    say("|---:|---|---:|---|---:|---:|---:|")
+    for n, weights, of in product((queries,) if queries else (30, 100, 300), WEIGHTS, GAPS):
+        random = np.random.default_rng([n, WEIGHTS.index(weights), GAPS.index(of)])
+        test, covered, endless, effective = rates(n, weights, of, repetitions, random)
+        told = f"{test:.1%} | {covered:.1%} | {endless:.1%}"
+        say(f"| {n} | {weights} | {effective:.0f} | {of} | {told} |")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -17,6 +17,7 @@ from compute.commands.opening import open_bench
 from compute.datasets import Dataset as Row
 from compute.datasets import dataset as dataset_of
 from compute.intake import (
+    carrying,
     imports,
     leakage,
     machine_grade_import,
@@ -298,6 +299,7 @@ def remove(
     machine: str = "",
     training: str = "",
     labels: Annotated[str, Parameter(metavar="KEY")] = "",
+    carried: Annotated[str, Parameter(metavar="DATASET")] = "",
     yes: options.Yes = False,
 ) -> int:
     """Remove a dataset with its runs, or only one of its runs; added judgements are kept.
@@ -308,10 +310,12 @@ def remove(
         machine: only this LLM's grades
         training: only the results for this training set
         labels: only the query labels of this key
+        carried: only the judgements carried from this dataset
     """
     bench = open_bench()
-    if sum(map(bool, (system, machine, training, labels))) > 1:
-        raise WrongInput("--system, --machine, --training and --labels: give only one")
+    if sum(map(bool, (system, machine, training, labels, carried))) > 1:
+        told = "--system, --machine, --training, --labels and --carried"
+        raise WrongInput(f"{told}: give only one")
     if training:
         row = dataset_of(dataset, own_datasets(bench.store))
         found = leakage.said(leakage.stored(bench.store, row.name, training))
@@ -321,6 +325,10 @@ def remove(
         n = query_labels.of_key(bench.store, dataset, labels)
         told = f"{counted(n, 'label')} {labels} of {dataset}"
         does = partial(query_labels.drop, bench.store, dataset, labels)
+    elif carried:
+        n = carrying.stored(bench.store, dataset, carried).rows
+        told = f"{counted(n, 'judgement')} of {dataset} carried from {carried}"
+        does = partial(carrying.remove, bench.store, dataset, carried)
     else:
         parts = removing.planned(bench.store, dataset, system, machine)
         told = removing.said(bench.store, parts, dataset)

@@ -69,7 +69,7 @@ def new(
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
     order = orders.SAMPLED if goal else order or orders.DEFAULT
-    usual = samples.MEASURES[-1 if goal == sampling.AUDIT else 0]
+    usual = samples.USUAL.get(goal, samples.MEASURES[0])
     beside = {sampling.DIFFERENCES: baseline or systems[0], sampling.AUDIT: machine}.get(goal, "")
     sample = {"measure": measure or usual, "goal": goal or sampling.SCORES, "baseline": beside}
     holes = "Judgements" if goal == sampling.AUDIT else "Holes"

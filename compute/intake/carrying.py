@@ -16,7 +16,7 @@ from pandas import DataFrame
 from compute.base import parquet_files
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.result_identity import fingerprint
-from compute.base.words import counted
+from compute.base.words import counted, near, shown
 from compute.corpora import same_documents
 from compute.corpora.near_equal import plain
 from compute.datasets import Dataset
@@ -26,7 +26,7 @@ from compute.reading import database, judgement_sets
 from compute.recompute import run as recompute
 from compute.store import freshness, provenance
 from compute.store.loading import BATCH, Bench, Loaded
-from compute.store.store import Part
+from compute.store.store import Part, Store
 
 KIND = CARRIED
 COLUMNS = ["query_id", "doc_id", "relevance", "old_doc_id", "how", "similarity"]
@@ -68,6 +68,23 @@ def carry(
     with bench.store.publishing(f"carry judgements of {old.name} to {new.name}") as parts:
         of = {"dataset": new.name, "system": old.name, "fingerprint": mark}
         return parts.add(KIND, rows, **of, provenance=made), True
+
+
+def stored(store: Store, dataset: str, old: str) -> Part:
+    """The judgements carried from another dataset. Raises Missing for none."""
+    found = {part.system: part for part in store.parts(KIND, dataset)}
+    if old not in found:
+        there = near(old, found) or (
+            f"there are those of {', '.join(found)}" if found else "none is"
+        )
+        raise Missing(f"{dataset} has no judgements carried from {shown(old)}: {there.strip()}")
+    return found[old]
+
+
+def remove(store: Store, dataset: str, old: str) -> None:
+    """Remove the judgements carried from another dataset, and nothing else."""
+    with store.publishing(f"remove judgements carried to {dataset}") as parts:
+        parts.remove(*stored(store, dataset, old).identity)
 
 
 def report(part: Part) -> DataFrame:

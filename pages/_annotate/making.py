@@ -69,7 +69,9 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     named = [one for one in st.query_params.get_all("systems") if one in systems]
     with st.form(f"new_{dataset}", width=760):
-        given: dict[str, Any] = {"title": st.text_input("Task name", _unused(title), max_chars=120)}
+        named_so = _unused(title)
+        given: dict[str, Any] = {"title": st.text_input("Task name", named_so, max_chars=120)}
+        given["unnamed"] = given["title"] == named_so
         given["systems"] = _systems(systems, named, titles)
         given |= _numbers()
         first = sorted(orders.NAMES, key=lambda name: name != orders.DEFAULT)
@@ -116,7 +118,7 @@ def _estimated(
     with st.expander("Target of a random sample", expanded=of_two):
         one, two, three = st.columns(3)
     return {
-        "measure": one.selectbox("Measure", samples.MEASURES),
+        "measure": one.selectbox("Measure", samples.MEASURES, index=None, placeholder=_USUAL),
         "goal": two.selectbox(
             "Estimate",
             list(figures.GOALS),
@@ -129,12 +131,19 @@ def _estimated(
     }
 
 
+_USUAL = f"{samples.MEASURES[0]}; of an audit {samples.USUAL[sampling.AUDIT]}"
+
+
 def _of_sample(given: dict[str, Any]) -> dict[str, str]:
     """Target of the estimate for a planned task."""
     if given["order"] != orders.SAMPLED:
         return {}
     baseline = given["baseline"] if given["goal"] == sampling.DIFFERENCES else ""
-    return {"measure": given["measure"], "goal": given["goal"], "baseline": baseline}
+    measure = given["measure"] or samples.USUAL.get(given["goal"], samples.MEASURES[0])
+    found = {"measure": measure, "goal": given["goal"], "baseline": baseline}
+    if given["unnamed"] and given["goal"] == sampling.AUDIT:
+        found["title"] = given["title"].replace("Unjudged documents", "Audit", 1)
+    return found
 
 
 def _numbers() -> dict[str, Any]:
@@ -182,8 +191,8 @@ def _judges(grades: grading.Grades) -> dict[str, Any]:
 
 def _plan(dataset: str, given: dict[str, Any]) -> Plan:
     grades, guideline = grading.parsed(given["grades"]), given["guideline"]
+    about = {"title": given["title"]} | _of_sample(given)
     return Plan(
-        title=given["title"],
         dataset=dataset,
         systems=tuple(given["systems"]),
         depth=given["depth"],
@@ -194,7 +203,7 @@ def _plan(dataset: str, given: dict[str, Any]) -> Plan:
         annotators=annotators.names(given["annotators"]),
         double_share=given["double"] / 100,
         guideline=figures.guideline(grades) if guideline is None else guideline,
-        **_of_sample(given),
+        **about,
     )
 
 

@@ -188,7 +188,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["remove", "tiny", "--system", "sure", "--machine", "gpt"],
-            "--system, --machine, --training and --labels: give only one",
+            "--system, --machine, --training, --labels and --carried: give only one",
         ),
     ],
 )

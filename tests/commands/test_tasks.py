@@ -96,6 +96,10 @@ def test_a_task_is_followed_in_words(capsys: pytest.CaptureFixture[str]) -> None
     assert task in capsys.readouterr().out
 
 
+def _unjudged_audit(told, task: str) -> tuple[list[dict], dict]:
+    return told("tasks", "status", task, "--pairs"), told("estimates", "--task", task)
+
+
 def test_an_audit_says_how_many_labels_differ_and_whether_the_order_survives(
     told, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,9 +109,14 @@ def test_an_audit_says_how_many_labels_differ_and_whether_the_order_survives(
     said = capsys.readouterr().out
     assert "Expected 95% margin of error" in said and "unjudged document" in said
     made = told("tasks", "new", *words)
-    pairs = told("tasks", "status", made["task"], "--pairs")
-    before = told("estimates", "--task", made["task"])
+    pairs, before = _unjudged_audit(told, made["task"])
     assert before["n_waiting"] == len(pairs) and before["pairs"] == []
+    assert before["verdict"].startswith("Nothing is judged yet of the official judgements")
+    assert {row["low"] for row in before["rates"]} == {None}
+    capsys.readouterr()
+    for option in (["--pairs"], ["--machine", "m"], ["--half-width", ".02"]):
+        assert main(["estimates", "--task", made["task"], *option]) == 2
+    assert capsys.readouterr().err.count("leave out --pairs, --machine and --half-width") == 3
     with Path("judged.csv").open("w", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["query_id", "doc_id", "relevance", "person"])

@@ -129,3 +129,11 @@ def test_the_command_reports(
         "carried 5 of 5 judgements of tiny to newer (set carried:tiny): 1 equal text;"
         " 4 same id and text\n"
     )
+    assert main(["remove", "newer", "--carried", "tny", "--yes"]) == 2
+    assert "no judgements carried from 'tny': did you mean tiny?" in capsys.readouterr().err
+    before = {part.identity for part in bench.store.parts()}
+    assert main(["remove", "newer", "--carried", "tiny", "--yes"]) == 0
+    assert capsys.readouterr().out == "removed 5 judgements of newer carried from tiny\n"
+    assert before - {part.identity for part in bench.store.parts()} == {
+        ("carried", "newer", "tiny")
+    }

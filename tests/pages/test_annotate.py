@@ -136,7 +136,8 @@ def test_an_audit_is_made_at_the_page_and_drawn_once(store: Store) -> None:
     assert "if 5% of a grade's labels are graded differently" in app.info[0].value
     press(app, "Create task")
     (task,) = tasks.tasks(store)
-    assert (task.goal, task.measure, task.baseline) == ("audit", "P@10", "")
+    assert (task.goal, task.measure, task.baseline) == ("audit", "nDCG@10", "")
+    assert task.title == "Audit of tiny"
     assert not [button for button in app.button if button.label == "Draw"]
 
 

@@ -54,6 +54,9 @@ def estimates(
     measure = measure or drawn.measure
     with opened(bench.store, choice=counted.choice()) as ask:
         if drawn.goal == sampling.AUDIT:
+            if pairs or machine or half_width:
+                told = f"{task} is an audit, whose pairs are always printed"
+                raise WrongInput(f"{told}: leave out --pairs, --machine and --half-width")
             return _audit(audits.outcome(ask, drawn, measure), json)
         sample = Sample.of(ask, drawn, measure)
         found = sample.estimated()

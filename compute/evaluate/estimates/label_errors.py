@@ -56,10 +56,13 @@ def estimate(sizes: Counts, n: Counts, found: Counts) -> float:
 
 
 def interval(sizes: Counts, n: Counts, fewest: Counts, most: Counts) -> tuple[float, float]:
-    """95% interval of the share among all labels of the strata (H,).
+    """95% interval of the share among all labels of the strata (H,); absent before any is audited.
 
     `fewest` and `most` of the n were graded differently: they differ where somebody skipped one.
     """
+
+    if not n.any():
+        return np.nan, np.nan
 
     def shares(found: Counts) -> Values:
         random = np.random.default_rng(SEED)

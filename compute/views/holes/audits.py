@@ -130,8 +130,10 @@ def _found(ask: Ask, known: Mapping[str, Task]) -> Steps:
 
 
 def _progress(found: audited.Audit) -> str:
-    looked = counted(len(found.looked), "official judgement")
-    return f"{looked} audited ({found.n_keys:,} keys; {found.n_waiting:,} to come)."
+    keys = f"({found.n_keys:,} keys; {found.n_waiting:,} to come)"
+    if not len(found.looked):
+        return f"Nothing is judged yet of the official judgements {keys}."
+    return f"{counted(len(found.looked), 'official judgement')} audited {keys}."
 
 
 def _order(pairs: DataFrame, measure: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -195,11 +195,13 @@ def import_grades(
     run: Annotated[str, Parameter(metavar="SYSTEM")] = "",
     thresholds: Annotated[tuple[float, ...], options.SEVERAL, Parameter(metavar="SCORE")] = (),
     quantiles: Annotated[tuple[float, ...], options.SEVERAL, Parameter(metavar="SHARE")] = (),
+    machines: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="NAME")] = (),
+    rule: Literal["majority", "mean"] = "majority",
     replace: options.Replace = False,
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Import the grades of an LLM, from a file or by the scores of a stored run.
+    """Import the grades of an LLM, from a file, by the scores of a stored run, or of other LLMs.
 
     They are a judgement set of their own.
 
@@ -208,16 +210,21 @@ def import_grades(
         run: instead of a file, grade by the scores of this system's run
         thresholds: with --run, the lowest score for grade 1, grade 2, …
         quantiles: with --run, the same as quantiles of its scores: 0.8 0.95
+        machines: instead of a file, combine the stored grades of these LLMs
+        rule: with --machines, the majority (the lower grade in a tie) or the rounded mean
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
-    if bool(file) == bool(run):
-        raise WrongInput("give either a file of grades or --run SYSTEM")
-    if file and (thresholds or quantiles):
+    if sum(map(bool, (file, run, machines))) != 1:
+        raise WrongInput("give either a file of grades, --run SYSTEM or --machines NAMES")
+    if not run and (thresholds or quantiles):
         raise WrongInput("--thresholds and --quantiles are for the scores of --run: leave them out")
     if file:
         how = {"how": shape.how(grades), "replace": replace}
         taken = machine_grade_import.import_file(bench, file, row, machine, **how)
+    elif machines:
+        of = {"rule": rule, "replace": replace}
+        taken = machine_grade_import.from_machines(bench, row, machines, machine, **of)
     else:
         cuts = {"thresholds": thresholds, "quantiles": quantiles, "replace": replace}
         taken = machine_grade_import.from_run(bench, row, run, machine, **cuts)

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 from pandas import DataFrame
 
-from compute.base.errors import Conflict, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.scratch_database import scratch
-from compute.base.words import counted, shown
+from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, shapes, unpacked_size
 from compute.datasets.fingerprints import judgements_fingerprint
 from compute.intake import by_text
 from compute.intake.imports import refuse_strange_documents
 from compute.judgements import machine_grades
+from compute.judgements.labels import RULES
 from compute.judgements.machine_grades import KIND
 from compute.recompute import run as recompute
 from compute.store import damage, provenance
@@ -135,6 +137,38 @@ def from_run(
     return Taken(*publish(bench, dataset, machine, rows, made, replace=replace), 0, 0)
 
 
+def from_machines(
+    bench: Bench,
+    dataset: Dataset,
+    machines: Sequence[str],
+    machine: str,
+    *,
+    rule: str,
+    replace: bool = False,
+) -> Taken:
+    """Combine the stored grades of several LLMs by a rule (of RULES), on the pairs that all graded.
+    Raises Missing for one without grades, WrongInput if no pair has grades of all."""
+    start, known = time.perf_counter(), bench.store.parts(KIND, dataset.name)
+    found = {part.system: part for part in known if part.system in machines}
+    for name in machines:
+        if name not in found:
+            near_by = near(name, [part.system for part in known])
+            raise Missing(f"{shown(name)} has no grades of {dataset.name}: {near_by}import them")
+    every = pd.concat([recompute.read(part) for part in found.values()])
+    pairs = every.groupby(["query_id", "doc_id"])["relevance"].agg(list)
+    whole = pairs[pairs.map(len) == len(found)]
+    if whole.empty or len(found) < 2:
+        raise WrongInput(f"{' and '.join(found)} have graded no pair together: name others")
+    rows = whole.map(RULES[rule].choose).astype("int32").reset_index()
+    words = ["import-grades", "--machines", *found, "--rule", rule]
+    words += ["--dataset", dataset.name, "--machine", machine]
+    marks = {name: part.fingerprint for name, part in found.items()}
+    about: dict[str, Any] = {"form": "machines", "machines": marks, "rule": rule}
+    made = provenance.record(words, time.perf_counter() - start, **about)
+    part, new = publish(bench, dataset, machine, rows, made, replace=replace)
+    return Taken(part, new, 0, len(pairs) - len(whole))
+
+
 def said(taken: Taken) -> str:
     """`gpt on tiny: 31 pairs of 3 queries (20 of grade 0, 11 of grade 1)`, and the omissions."""
     rows = recompute.read(taken.part)
@@ -151,7 +185,8 @@ def said(taken: Taken) -> str:
         others = counted(taken.n_others, "pair")
         lines += [f"{others} of queries that {taken.part.dataset} lacks left out"]
     if taken.n_failed:
-        lines += [f"{counted(taken.n_failed, 'pair')} without a readable answer left out"]
+        by = "every LLM's grade" if "rule" in taken.part.provenance else "a readable answer"
+        lines += [f"{counted(taken.n_failed, 'pair')} without {by} left out"]
     return "; ".join(lines)
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
+from compute.base import redaction
 from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
@@ -452,7 +453,8 @@ class _Asker:
             return REFUSED
         relevance = None if reply.cut else self._prompt.grade(reply.text)
         outcome = UNREADABLE if relevance is None else GRADE
-        reason = "" if relevance is not None else "its answer was not a grade"
+        kept = redaction.masked(self._prompt.reason(reply.text))
+        reason = kept if relevance is not None else "its answer was not a grade"
         if reply.cut:
             reason = "its answer was cut off, longer than a grade; raise judge_tokens if it reasons"
         self._journal.end(request, outcome, relevance=relevance, reason=reason, tokens=reply.tokens)

@@ -40,6 +40,7 @@ select case kind when 'carried' then kind else 'machine' end || ':' || system as
     provenance->>'$.file',
     'scores of ' || (provenance->>'$.run'),
     (provenance->>'$.model') || ', asked by prompt ' || (provenance->>'$.prompt'),
+    (provenance->>'$.rule') || ' of ' || array_to_string(json_keys(provenance, '$.machines'), ', '),
     'judgements of ' || system || ', by texts'
 ) as made_from
 from parts where kind in ('machine_grades', 'carried') and dataset = ? order by name

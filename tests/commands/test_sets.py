@@ -180,7 +180,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["import-grades", "--dataset", "tiny", "--machine", "m"],
-            "give either a file of grades or --run SYSTEM",
+            "give either a file of grades, --run SYSTEM or --machines NAMES",
         ),
         (
             ["import-grades", "x", "--thresholds", "1", "--dataset", "tiny", "--machine", "m"],

@@ -13,6 +13,8 @@ from compute.intake import imports, machine_grade_import
 from compute.intake.machine_grade_import import Taken
 from compute.jobs import removing
 from compute.judgements import machine_grades
+from compute.reading import judgement_sets
+from compute.reading.database import open_version
 from compute.recompute.run import read
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -268,3 +270,21 @@ def test_grades_go_with_their_dataset(bench: Bench) -> None:
     assert "3 machine grades" in removing.said(
         bench.store, removing.planned(bench.store, "tiny"), "tiny"
     )
+
+
+@pytest.mark.parametrize(("rule", "grades"), [("majority", [0, 2]), ("mean", [1, 2])])
+def test_several_machines_are_one_set(bench: Bench, rule: str, grades: list[int]) -> None:
+    for machine, first in (("a", 0), ("b", 0), ("c", 2)):
+        rows = f"q1,d1,{first}\nq1,d2,2\n" + "q2,d2,1\n" * (machine != "c")
+        take(bench, f"query_id,doc_id,grade\n{rows}", machine)
+    of = {"dataset": tiny(bench), "machine": "panel", "rule": rule}
+    taken = machine_grade_import.from_machines(bench, machines=["a", "b", "c"], **of)
+    assert pairs(taken) == [("q1", "d1", grades[0]), ("q1", "d2", grades[1])]
+    assert machine_grade_import.said(taken).endswith("; 1 pair without every LLM's grade left out")
+    with open_version(bench.store).cursor() as cursor:
+        sets = judgement_sets.listed(cursor, "tiny").to_dict("records")
+    assert f"{rule} of a, b, c" in {one["made_from"] for one in sets}
+    with pytest.raises(Missing, match="'d' has no grades of tiny: "):
+        machine_grade_import.from_machines(bench, machines=["a", "d"], **of)
+    with pytest.raises(WrongInput, match="a have graded no pair together"):
+        machine_grade_import.from_machines(bench, machines=["a"], **of)

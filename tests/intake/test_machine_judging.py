@@ -18,6 +18,9 @@ from compute.judgements.tasks import tasks
 from compute.recompute.run import read
 from compute.store.loading import Bench
 from compute.store.store import Store
+from compute.views.page import Note, parts
+from compute.views.page.store_ask import opened
+from compute.views.query.page import page
 from tests.support.judged_by_machine import HOSTILE, KEY, allowed, home, planned
 from tests.support.processes.machine import Answer, Asked, Machine, grade, machine
 
@@ -312,6 +315,12 @@ def test_a_model_that_reasons_and_takes_other_parameters_is_asked_by_them(
     assert server.asked[-1].body["max_completion_tokens"] == 2_000
     told = journal.spent(bench.store, bench.job)
     assert (told.requests, told.tokens) == (15, 1_300), "what was refused cost nothing"
+    said = journal.reasons(bench.store, "tiny", "q1", "d4")
+    assert said == {"gpt": "It fits in part. **Grade: 2**"}
+    with opened(bench.store) as ask:
+        shown = parts(page, ask, dataset="tiny", systems="all", query="q1", document="d4")
+    facts = {fact for part in shown if isinstance(part, Note) for fact in part.facts}
+    assert "gpt: grade 2 (“It fits in part. **Grade: 2**”)." in facts
 
 
 def test_a_document_without_text_is_not_asked_for(tmp_path: Path, server: Machine) -> None:

@@ -168,6 +168,15 @@ def asked(store: Store, dataset: str, machine: str) -> DataFrame:
     return found.astype({"relevance": "Int64"})
 
 
+def reasons(store: Store, dataset: str, query_id: str, doc_id: str) -> dict[str, str]:
+    """The words with which LLMs graded a document, by LLM."""
+    of = requests.c
+    query = select(of.machine, of.reason).where(of.dataset == dataset, of.outcome == GRADE)
+    query = query.where(of.query_id == query_id, of.doc_id == doc_id)
+    with store.engine.connect() as connection:
+        return {machine: reason or "" for machine, reason in connection.execute(query)}
+
+
 def grades(rows: DataFrame) -> DataFrame:
     """query_id, doc_id, relevance of the graded pairs."""
     found = rows.loc[rows["outcome"] == GRADE, ["query_id", "doc_id", "relevance"]]

@@ -18,6 +18,8 @@ LONGEST = 8_000
 """Characters of a document that are sent."""
 LONGEST_ANSWER = 16
 """Most tokens of a grade; a model that reasons first needs a setting of thousands."""
+LONGEST_REASON = 500
+"""Characters of a reason that are kept."""
 _NUMBER = r"[-−]?[0-9]{1,4}"
 _KEYS = ("grade", "relevance", "score", "rating", "label", "answer")
 _SAID = re.compile(
@@ -96,6 +98,13 @@ class Prompt:
         if stated is None and (numbers := _SAID.findall(text)):
             return self._plain(numbers[-1])
         return stated
+
+    def reason(self, answer: str) -> str:
+        """The words of an answer with its grade; if it is a grade and nothing else, the thoughts
+        before it."""
+        thought, _, told = answer.rpartition("</think>")
+        words = thought.replace("<think>", "") if self._plain(told.strip()) is not None else told
+        return " ".join(words.split())[:LONGEST_REASON]
 
     def _plain(self, text: str) -> int | None:
         """The grade of a text that is a number, a name or both, possibly repeated."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pandas import DataFrame
 
 from compute.datasets import Dataset
+from compute.judgements.asking import journal
 from compute.views.page import (
     Ask,
     Asked,
@@ -180,4 +181,15 @@ def _text(shown: Shown, doc_id: str, row: Mapping[Hashable, Any]) -> Steps:
         yield Text(next_steps.without_texts(shown.dataset))
     places = shown.asked(select.places, doc_id=doc_id)
     judged = f"{doc_id}: {words.said(row['relevance'])}."
-    yield Note([judged, *words.placed(places, shown.systems)])
+    yield Note([judged, *words.placed(places, shown.systems), *_by_machines(shown, doc_id)])
+
+
+def _by_machines(shown: Shown, doc_id: str) -> list[str]:
+    """`gpt: grade 2 (“It names a tanker.”).` for each LLM, without its words only the grade."""
+    graded = shown.asked(select.graded, of_systems=False, doc_id=doc_id)
+    if graded.empty:
+        return []
+    said = journal.reasons(shown.ask.store, shown.dataset.name, shown.query_id, doc_id)
+    told = [f" (“{said[name]}”)" if said.get(name) else "" for name in graded["machine"]]
+    rows = zip(graded["machine"], graded["relevance"], told, strict=True)
+    return [f"{name}: grade {grade}{reason}." for name, grade, reason in rows]

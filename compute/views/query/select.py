@@ -172,3 +172,12 @@ def reasons(dataset: str) -> str:
         from query_labels join queries using (dataset, query_id)
         where dataset = $dataset and key = '{REASON}' order by reason, query_id
     """
+
+
+@select(datasets=("dataset",))
+def graded(dataset: str, query_id: str, doc_id: str) -> str:
+    """machine, relevance: the grades of a document by LLMs."""
+    return """
+        select system as machine, relevance from machine_grades
+        where dataset = $dataset and query_id = $query_id and doc_id = $doc_id order by system
+    """

@@ -87,3 +87,17 @@ def test_whoever_changes_what_is_sent_raises_the_version() -> None:
     assert found != Prompt(GRADES, "g").identity("n")
     assert found != Prompt(GRADES, "h").identity("m")
     assert found != Prompt(((0, "No"), (1, "Yes")), "g").identity("m")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("2", ""),
+        ("It fits.\n**Grade: 2**", "It fits. **Grade: 2**"),
+        ("<think>Both\nwords.</think>\n2", "Both words."),
+        ("<think>Hm.</think>It fits. Grade: 2", "It fits. Grade: 2"),
+        ("a" * 600 + " Grade: 2", "a" * 500),
+    ],
+)
+def test_words_of_an_answer_are_its_reason(answer: str, reason: str) -> None:
+    assert Prompt(GRADES).reason(answer) == reason

@@ -29,9 +29,9 @@ from compute.store import state
 from compute.store.store import Store
 
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
+"""Measures of a sampled task, which also have a range on Holes."""
 USUAL = {sampling.AUDIT: "nDCG@10"}
 """The usual measure of a goal, if it is not the first."""
-"""Measures of a sampled task, which also have a range on Holes."""
 _READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
 """Measures that a sample can estimate besides the one it was drawn for."""
 MOST_DRAWN = 300_000

@@ -1,5 +1,6 @@
 """Damage to a state is found: by SQLite itself, by keys, and by the chain of judgements."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,17 +22,33 @@ from tests.support.storage import hits, judgement, open_store, publish_run, scor
 COLUMNS = [column.name for column in state.added_judgements.columns]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def filled(home: Path, address: str = "") -> Store:
     """Five judgements: two of a page, two of an imported set, one withdrawn."""
-    lite = request.param == "sqlite"
-    made = open_store(tmp_path / "home", "" if lite else request.getfixturevalue("postgres"))
+    made = open_store(home, address)
     for doc_id in ("d1", "d2"):
         made.add_judgements(judgement("q1", doc_id, 1).assign(note="é\u2028'", unsure=1))
     rows = pd.concat([judgement("q2", "d1", 0, "bo"), judgement("q2", "d2", 2, "bo")])
     brought = rows.assign(entry=["a", "b"], imported=state.now(), takes_back="x")
     made.add_judgements(brought.reset_index(drop=True))
     made.withdraw_judgement(1, "withdrawn")
+    return made
+
+
+@pytest.fixture(scope="module")
+def lite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that has them in SQLite."""
+    made = filled(tmp_path_factory.mktemp("lite") / "home")
+    made.close()
+    return made.home
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, lite: Path, tmp_path: Path) -> Iterator[Store]:
+    """Such a home of the test's own."""
+    if request.param == "sqlite":
+        made = open_store(shutil.copytree(lite, tmp_path / "home"))
+    else:
+        made = filled(tmp_path / "home", request.getfixturevalue("postgres"))
     yield made
     made.close()
 
@@ -124,18 +141,24 @@ def test_an_old_home_is_chained_as_it_is_found(tmp_path: Path) -> None:
     assert bad(store) == "2"
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def forty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a run and forty judgements, closed."""
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
-    store = open_store(tmp_path / "home")
+    store = open_store(tmp_path_factory.mktemp("forty") / "home")
     publish_run(store, "d", "s", hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0))
     for number in range(40):
         store.add_judgements(judgement(f"q{number}", "document-one", 1))
     change(store, "delete from steps where format < 0")
     store.close()
-    return tmp_path / "home"
+    return store.home
+
+
+@pytest.fixture
+def home(forty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Such a home of the test's own, where commands look."""
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+    return shutil.copytree(forty, tmp_path / "home")
 
 
 def flipped(file: Path, place: int, bit: int) -> None:

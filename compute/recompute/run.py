@@ -24,7 +24,6 @@ from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import Dataset
 from compute.evaluate import runs, scored_measures
-from compute.evaluate.distributions import runs_said
 from compute.evaluate.measures import MEASURES, evaluate, parse
 from compute.recompute import efficiency, generated_queries, latency, shards, unpublished_hits
 from compute.recompute.pairs import (
@@ -461,6 +460,9 @@ def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
     by_run = bench.store.part("run_scores", outcome.hits.dataset, outcome.hits.system)
     if by_run and by_run.rows:
+        # Imported late, since most commands need no SciPy.
+        from compute.evaluate.distributions import runs_said
+
         news.insert(0, runs_said(read(by_run), "nDCG@10"))
     return f"{values} ({'; '.join(news)})" if news else values
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute import jobs
-from pages._shared import drawing, escaping, reading
+from pages._shared import drawing, escaping, navigation, reading
 from pages._shared import sign_in as who
 
 
@@ -14,4 +14,4 @@ def store(fusion: str, dataset: str) -> None:
     elif st.button(escaping.text(f"Store {fusion}"), icon=":material/play_arrow:"):
         who.require(who.OPERATOR)
         started = jobs.start(reading.store(), "run", [fusion], [dataset], person=who.name())
-        st.markdown(escaping.text(f"{started.sentence}: see Jobs for its progress."))
+        navigation.queued(started)

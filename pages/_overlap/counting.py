@@ -8,7 +8,7 @@ from pandas import DataFrame
 from compute import jobs
 from compute.views.data import select as data_select
 from compute.views.overlap import heatmap as figures
-from pages._shared import drawing, escaping, reading, sign_in
+from pages._shared import drawing, navigation, reading, sign_in
 from pages._shared.reading import read
 
 
@@ -26,4 +26,4 @@ def offer(counted: DataFrame, compared: Collection[str]) -> None:
         sign_in.require(sign_in.OPERATOR)
         names, who = lacking.datasets, sign_in.name()
         started = jobs.start(reading.store(), "overlap", datasets=names, person=who)
-        st.markdown(escaping.text(f"{started.sentence}: see Jobs for its progress."))
+        navigation.queued(started)

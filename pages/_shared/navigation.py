@@ -12,8 +12,9 @@ import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
+from compute import jobs
 from compute.views import page as records
-from pages._shared import drawing, streamlit_internals
+from pages._shared import drawing, escaping, streamlit_internals
 
 _GO = components.component(
     "way",
@@ -66,6 +67,12 @@ def follow() -> None:
     if way := st.session_state.pop("_way", None):
         _GO(data={"to": way}, key="_way_to")
         st.stop()
+
+
+def queued(started: jobs.Started) -> None:
+    """The outcome of starting a job, as a link to Jobs."""
+    told = escaping.text(f"{started.sentence}: see Jobs for its progress")
+    st.page_link("pages/jobs.py", label=told, icon=":material/arrow_forward:")
 
 
 def leave_fragment() -> None:

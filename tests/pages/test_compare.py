@@ -170,9 +170,11 @@ def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
     tiny = filled.take(bench, dict(zip(("one", "two"), RUNS.values(), strict=True)))
     address = {"dataset": "tiny", "a": "one", "b": "two", "measure": "RR@10", "fuse": "true"}
     app = opened(settings, monkeypatch, "compare", **address)
-    button = next(one for one in app.button if one.label.startswith("Store "))
+    button, usual = (one for one in app.button if one.label.startswith("Store "))
+    assert usual.label.replace("\\", "") == "Store rrf(one,two)"
     button.click().run()
-    assert any("see Jobs for its progress" in one.value for one in app.markdown)
+    links = [link.proto.label for link in app.get("page_link")]
+    assert any("see Jobs for its progress" in label for label in links)
     assert len(jobs.listed(settings, 5)) == 1
     fusion = re.sub(r"\\(.)", r"\1", button.label.removeprefix("Store "))
     # What the job does, here.

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
+from compute.base.errors import WrongInput
 from compute.evaluate import tolerance
 from compute.evaluate.estimates import tuning
 from compute.evaluate.measures import better
@@ -160,6 +161,17 @@ def name(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
     plain_one = system(f"{made})").name
     is_default = given not in dict(names.parse(plain_one).parameters)
     return plain_one if is_default else system(f"{made},{TUNED}={dataset})").name
+
+
+def offered(found: Swept, measure: str, a: str, b: str, dataset: str) -> list[str]:
+    """Names of the best fusion and of RRF at its default k; none for systems without a usable
+    name."""
+    usual: Mapping[Hashable, Any] = {"method": RRF, "setting": 60}
+    rows = best(found, measure), usual
+    try:
+        return list(dict.fromkeys(name(row, a, b, dataset) for row in rows))
+    except WrongInput:
+        return []
 
 
 @drawing

@@ -535,20 +535,20 @@ def _fused(view: View) -> Steps:
     )
     n, cut = f"Over {found.n:,} queries.", _cut(view, view.datasets)
     yield Note([n, cut, fusions.FUSING, fusions.ELSEWHERE])
-    yield _stored(view, found)
+    yield from _stored(view, found)
 
 
-def _stored(view: View, found: Swept) -> Button | Note | Widget:
-    """A link to the stored best fusion, or a form that stores it."""
-    try:
-        fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b, view.dataset)
-    except WrongInput:
-        return Note(["A fusion of systems with these names cannot be stored."])
+def _stored(view: View, found: Swept) -> Steps:
+    """Links to the stored best fusion and stored RRF, or forms that store them."""
+    named = fusions.offered(found, view.measure, view.a, view.b, view.dataset)
+    yield Note(["A fusion of systems with these names cannot be stored."] * (not named))
     runs = view.ask(select.runs)
-    if fusion not in set(runs.loc[runs["dataset"] == view.dataset, "system"]):
-        return Widget("store", {"fusion": fusion, "dataset": view.dataset})
-    names = {"dataset": view.dataset, "a": fusion, "b": view.a, "measure": view.measure}
-    return Button(f"Compare {fusion} (stored)", Link("compare", names))
+    for fusion in named:
+        if fusion in set(runs.loc[runs["dataset"] == view.dataset, "system"]):
+            names = {"dataset": view.dataset, "a": fusion, "b": view.a, "measure": view.measure}
+            yield Button(f"Compare {fusion} (stored)", Link("compare", names))
+        else:
+            yield Widget("store", {"fusion": fusion, "dataset": view.dataset})
 
 
 def _swept(view: View, datasets: Sequence[str]) -> Swept | None:

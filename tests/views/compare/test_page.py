@@ -77,8 +77,9 @@ def test_two_systems_on_one_dataset_in_the_order_of_the_screen(ask: StoreAsk) ->
     assert [one.opens.names["system"] for one in made] == ["sure", EVIL]
     (verdict,) = [line for line in said.splitlines() if "on these queries: " in line]
     assert "at least 50 queries" in verdict
-    (form,) = [one for one in shown if isinstance(one, Widget)]
-    assert form.values["dataset"] == "tiny" and EVIL in form.values["fusion"]
+    best, usual = (one.values for one in shown if isinstance(one, Widget))
+    assert best["dataset"] == usual["dataset"] == "tiny" and EVIL in best["fusion"]
+    assert usual["fusion"].startswith("rrf(sure,") and "k=" not in usual["fusion"]
 
 
 def test_each_part_is_found_at_the_whole_address_and_no_other_computed(ask: StoreAsk) -> None:

@@ -218,8 +218,9 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     stopped = any(report["refused"] for report in reports)
     heading = "Errors and warnings" if stopped else "Warnings (import can proceed)"
     st.header(heading, anchor=False)
-    _table(troubles)
-    drawing.caption("Files with a blocking error are left out.")
+    _table(troubles if stopped else troubles.drop(columns="Blocks import"))
+    if stopped:
+        drawing.caption("Files with a blocking error are left out.")
 
 
 def _table(rows: DataFrame) -> None:

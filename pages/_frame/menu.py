@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages._frame import added_switch
 from pages._frame.progress import UNWATCHED, watch
-from pages._shared import dataset_facts, escaping, navigation, system_pickers
+from pages._shared import dataset_facts, escaping, navigation, page_run, system_pickers
 
 NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
 <text x="0" y="21" font-family="Source Sans 3, Source Sans Pro, sans-serif" font-size="22"
@@ -84,17 +84,17 @@ def tabs(name: str) -> Any:
 
 
 def context(place: Any) -> None:
-    """A link to Compare with the dataset, systems and measure kept from page to page."""
+    """A link back to Compare with the dataset, systems and measure kept from page to page."""
     state = st.session_state
     dataset, systems = state.get("_last_dataset", ""), state.get("_last_systems", [])[:2]
-    if place is None or not dataset or len(systems) < 2:
+    if place is None or not dataset or len(systems) < 2 or page_run.current().page == "Compare":
         return
     named = {"dataset": dataset, **dict(zip("ab", systems, strict=True))}
     named |= {"measure": state["_last_measure"]} if "_last_measure" in state else {}
     titles = system_pickers.titles()
     two = " vs ".join(titles.get(one, one) for one in systems)
     words = [dataset_facts.titles().get(dataset, dataset), two, named.get("measure", "")]
-    label = escaping.text(" · ".join(filter(None, words)))
+    label = f"Compare {escaping.text(' · '.join(filter(None, words)))}"
     icon = ":material/push_pin:"
     place.page_link("pages/compare.py", label=label, icon=icon, query_params=named)
 

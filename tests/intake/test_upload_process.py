@@ -188,7 +188,7 @@ def test_tables_tell_what_is_in_files_and_what_is_wrong() -> None:
     (row,) = figures.contents(reports, ["run"]).to_dict("records")
     assert row["Content"] == "30,000 hits, 30 queries, lists of 44 to 98"
     assert row["Importable"] == "no"
-    assert figures.troubles(reports)["Trouble"].tolist() == ["nan", "tied"]
+    assert figures.troubles(reports)["Issue"].tolist() == ["nan", "tied"]
     assert figures.troubles(reports)["Line"].tolist() == ["3", "3"]
     assert figures.troubles([]).empty
     assert Path(figures.refusals([{"report": reports[0]}])[0]["file"]).name == "x"

@@ -77,6 +77,9 @@ def test_judging_without_texts_leads_to_what_adds_them(
     assert "Add texts" in [button.label for button in listed.button]
     new = opened("annotate", "ada", view="new")
     assert new.selectbox[0].options == ["alone (ids only)"]
+    page = opened("query", dataset="alone")
+    documents = [button.help for button in page.button if button.label == "Add texts"][1:]
+    assert documents and all("Import documents such as d" in told for told in documents)
     (warning,) = new.warning
     assert "alone has no texts" in warning.value
     (link,) = (button for button in new.button if button.label == "Add texts")

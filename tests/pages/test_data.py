@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from compute.intake import imports
+from compute.views.data import tables
 from tests.support import filled
 from tests.support.filled import HOSTILE
 from tests.support.pages import opened
@@ -34,6 +35,8 @@ def test_datasets_say_what_is_stored_of_them_and_where_it_came_from() -> None:
     assert [tiny["Runs"], bare["Documents"]] == [2, None]
     assert [tiny["Texts"], bare["Texts"]] == ["documents and queries", "ids only"]
     assert bare["From"] == "Uploaded as my <b>qrels.txt"
+    of_pydocs = tables.texts({"has_documents": False, "has_texts": False, "group": "PyDocs"})
+    assert of_pydocs == "made on first use"
 
 
 def test_runs_say_what_they_hold_and_where_they_came_from() -> None:

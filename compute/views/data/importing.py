@@ -91,10 +91,10 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     rows = [
         {
             "File": report["path"],
-            "Trouble": finding["what"],
+            "Issue": finding["what"],
             "Blocks import": "yes" if finding["refused"] else "no",
             "Count": f"{finding['count']:,}",
-            "First case": finding["example"],
+            "Example": finding["example"],
             "Line": f"{line:,}" if (line := finding["where"]["line"]) else "–",
             "Handling": finding["treatment"],
         }

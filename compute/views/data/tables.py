@@ -39,7 +39,7 @@ def texts(row: Mapping[Hashable, Any]) -> str:
         for name, has in (("documents", row["has_documents"]), ("queries", row["has_texts"]))
         if has
     ]
-    return " and ".join(there) or "ids only"
+    return " and ".join(there) or ("made on first use" if row["group"] == "PyDocs" else "ids only")
 
 
 def origin(row: Mapping[Hashable, Any]) -> str:

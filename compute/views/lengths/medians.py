@@ -34,12 +34,13 @@ Columns = Mapping[str, str]
 
 
 def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
-    """Lines on each dataset: systems, corpus and relevant documents, shortest first."""
+    """Lines on each dataset: systems, shortest first; then corpus and relevant documents."""
     cells = _placed(medians)
     columns = _columns(cells, named)
     lists = []
     for title, own in cells.groupby("title", sort=False):
-        entries = zip(own["column"].map(columns), own["median"], own["median"], strict=True)
+        places = own["median"].mask(own["column"].isin([CORPUS, JUDGED]))
+        entries = zip(own["column"].map(columns), places, own["median"], strict=True)
         told = [(name, value, f"{words(said)} words") for name, value, said in entries]
         lists.append(ranked(str(title), told, descending=False))
     return Lists("Dataset", "Of", lists)

@@ -105,7 +105,10 @@ def page(ask: Ask) -> Steps:
     if view.dataset["is_counted"]:
         pair, head = partial(_head_to_head, view, named), "Two systems, query by query"
         yield folded(pair, ("pair", "gaps"), head, ("a", "b"))
-        yield folded(partial(_grades, view), ("grades",), "By relevance")
+        judged = violins.by_relevance(view.ask(select.summaries, **view.choice))
+        # With one grade, the first figure shows all of it.
+        if len(judged) > 2:
+            yield folded(partial(_grades, view, judged), ("grades",), "By relevance")
     if whole:
         yield folded(partial(_averages, view.ask), ("averages",), "Average length (words)")
         published_ones = partial(_published, view.ask, named)
@@ -272,12 +275,8 @@ def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
     return a, b
 
 
-def _grades(view: View) -> Steps:
+def _grades(view: View, rows: DataFrame) -> Steps:
     """Lengths of judged documents, by relevance."""
-    rows = violins.by_relevance(view.ask(select.summaries, **view.choice))
-    if len(rows) < 3:
-        yield Message("All judged documents have the same grade; the figure above shows them.")
-        return
     title = f"Lengths of judged documents of {view.dataset['title']} by relevance"
     yield from view.violins(rows, "grades", title, ("dataset", "axis", "cut"))
     yield Note(

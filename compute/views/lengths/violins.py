@@ -96,11 +96,13 @@ def words(number: float, *, with_sign: bool = False) -> str:
 
 
 def _lists(rows: DataFrame, corpus: float, **_: object) -> Lists:
-    """The rows by median, shortest first, with the difference from the corpus."""
+    """The rows by median, shortest first, with the difference from the corpus. The corpus and
+    relevant documents have no rank."""
     told = []
     for row in rows.to_dict("records"):
         gap = f" ({words(row['p50'] - corpus, with_sign=True)})" * (row["of"] != "corpus")
-        told.append((row["title"], row["p50"], f"{words(row['p50'])}{gap}"))
+        place = np.nan if row["of"] in ("corpus", "relevant") else row["p50"]
+        told.append((row["title"], place, f"{words(row['p50'])}{gap}"))
     return Lists("Words", "Of", [ranked("Median words", told, descending=False)])
 
 

@@ -13,6 +13,7 @@ from compute.views.page import (
     Asked,
     Beside,
     Box,
+    Button,
     Column,
     Figure,
     Link,
@@ -179,6 +180,9 @@ def _text(shown: Shown, doc_id: str, row: Mapping[Hashable, Any]) -> Steps:
         yield Passage(row["title"], row["text"], shown.query)
     else:
         yield Text(next_steps.without_texts(shown.dataset))
+        if shown.dataset.group == "own":
+            form = Link("data", {"show": "Import", "to": shown.dataset.name})
+            yield Button("Add texts", form, told=f"Import documents such as {doc_id}")
     places = shown.asked(select.places, doc_id=doc_id)
     judged = f"{doc_id}: {words.said(row['relevance'])}."
     yield Note([judged, *words.placed(places, shown.systems), *_by_machines(shown, doc_id)])

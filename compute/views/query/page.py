@@ -141,7 +141,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
     measure = yield offers.measure(ask)
     order = yield Choice("order", "Sort by", list(words.ORDERS), width=180)
     ranks = yield Choice("ranks", "Depth (k)", words.RANKS, width=100)
-    find = yield Words("find", "Find", width=150)
+    find = yield Words("find", "Find in queries", width=150)
     titled = words.titled(systems, ask(catalogue.systems))
     dataset = offers.record(ask, name)
     return View(ask, dataset, titled, measure, words.ORDERS[order], int(ranks), find)

@@ -66,7 +66,7 @@ def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
     number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
     verb = "contains" if query["n_found"] == 1 else "contain"
     said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
-    cut = f"; the first {n_listed:,} are listed. Refine the search with Find."
+    cut = f"; the first {n_listed:,} are listed. Refine the search with Find in queries."
     return said + (cut if n_listed < query["n_found"] else ".")
 
 

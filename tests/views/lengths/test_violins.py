@@ -61,11 +61,13 @@ def drawn(*, log: bool = False, cut: int | None = None, theme: str = "light") ->
     return violins.violins(rows, histogram(), 20.0, log=log, cut=cut, theme=theme)
 
 
-def test_its_list_has_the_medians_of_the_figure_shortest_first() -> None:
+def test_its_list_has_the_medians_of_the_figure_shortest_system_first() -> None:
     told = lists(drawn())
     assert told is not None
     rows = violins.beside_corpus(summaries(), NAMED).sort_values("p50", kind="stable")
+    rows = rows.sort_values("of", key=lambda of: of != "top", kind="stable")
     assert [row.name for row in told.lists[0].rows] == rows["title"].tolist()
+    assert [row.rank for row in told.lists[0].rows][-2:] == [None, None]
     assert [row.said.split(" ")[0] for row in told.lists[0].rows] == [
         violins.words(median) for median in rows["p50"]
     ]

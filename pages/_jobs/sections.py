@@ -153,7 +153,7 @@ def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
         figures.outdated(cells),
         figures.shipped(cells),
         drawing.of_matrix("Click a cell to select or deselect it."),
-        figures.signs(cells),
+        drawing.of_matrix(figures.signs(cells)),
     )
     drawing.caption(without)
 

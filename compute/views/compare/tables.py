@@ -196,8 +196,9 @@ def across_columns(titles: Titles) -> list[Column]:
 def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
     """Quantity, test, p and the verdict at the 5% level, for each test that can be done."""
     named = TESTS | ({"p_randomisation": TWO_WAY} if math.isnan(found["p_t"]) else {})
+    verdicts = "do not differ significantly", "differ"
     rows = [
-        (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "not significantly")
+        (*about.values(), name, found[key], verdicts[bool(found[key] < ALPHA)])
         for key, name in named.items()
         if not math.isnan(found[key])
     ]

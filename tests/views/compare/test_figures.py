@@ -184,6 +184,10 @@ def test_p_values_and_effect_in_words() -> None:
     assert table["p"].tolist() == [".0400", "< .0001"]
     assert table["The two systems"].tolist() == ["differ", "differ"]
     assert list(rows.columns) == ["Dataset", "Measure", "A", "B", "Test", "p", "The two systems"]
+    (told,) = compare_tables.test_rows(
+        found | {"p_randomisation": np.nan, "p_t": 0.2}, about
+    ).values
+    assert told[-1] == "do not differ significantly"
     assert rows.iloc[1, :6].tolist() == ["tiny", "AP@10", "one", HOSTILE, "Paired t-test", 0.00001]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
     both = "dense", "BM25"

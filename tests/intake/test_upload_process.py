@@ -248,7 +248,7 @@ def test_files_that_have_no_place_stand_first() -> None:
     runs = [reported(f"{place}.run", "run", hits=3, queries=1) for place in range(21)]
     table = figures.contents([*runs, reported("qrels.txt", "qrels", judgements=1)], ["run"])
     assert table["File"].tolist()[:2] == ["qrels.txt", "0.run"]
-    assert table["Importable"][0].startswith("not here")
+    assert table["Importable"][0].startswith("import it elsewhere")
     assert table["Content"][1] == "3 hits, 1 query"
 
 

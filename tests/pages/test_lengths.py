@@ -136,7 +136,7 @@ def test_two_systems_that_are_one_are_not_compared() -> None:
 def test_wrong_names_in_the_address_are_said() -> None:
     app = opened(dataset="tiny", **dict.fromkeys(("k", "axis", "systems", "a"), "tinny"))
     said = sorted(one.value.replace("\\", "") for one in app.warning)
-    nouns = ["axis", "number of documents", *["system with counted lengths"] * 2]
+    nouns = ["axis", "number of documents", *["system with measured lengths"] * 2]
     assert [one.partition(" here is called tinny.")[0] for one in said] == [
         f"No {noun}" for noun in nouns
     ]

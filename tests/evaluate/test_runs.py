@@ -213,7 +213,7 @@ def test_truncated_file_is_wrong_input(tmp_path):
 
 
 def test_file_that_is_not_there_is_missing(tmp_path):
-    with pytest.raises(Missing, match="no such file"):
+    with pytest.raises(Missing, match="does not exist"):
         read_trec(tmp_path / "none.txt")
 
 

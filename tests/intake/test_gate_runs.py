@@ -138,7 +138,7 @@ def test_what_an_import_remarks_is_remarked(stored: Bench, tiny: Dataset) -> Non
 @pytest.mark.parametrize(
     ("text", "measure", "sentence"),
     [
-        ("q1 Q0 d4 1 1.0 x\n", "nDCG@10", "no document of its top 10 is judged on tiny"),
+        ("q1 Q0 d4 1 1.0 x\n", "nDCG@10", "no document in its top 10 is judged on tiny"),
         ("q7 Q0 d1 1 1.0 x\n", "nDCG@10", "none of its 1 queries is a query of tiny"),
         ("q1 Q0 zz 1 1.0 x\n", "nDCG@10", "none of its 1 documents is in tiny"),
         ("", "nDCG@10", "no run line in it"),

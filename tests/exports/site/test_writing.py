@@ -172,7 +172,7 @@ def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -
     for name, words in (
         ("full", "contains files that are not from a Beirscope site, such as mine.txt"),
         ("file", "is a file"),
-        ("none/site", "make it first"),
+        ("none/site", "create it first"),
     ):
         with pytest.raises(WrongInput, match=words):
             write(store, tmp_path / name, wanted)
@@ -248,5 +248,5 @@ def test_what_is_not_there_is_said(
     assert main(["export", "site"]) == 2
     assert main(["export", "table", "measures", "--dataset", "a", "b", "--out", "x.csv"]) == 2
     told = capsys.readouterr().err
-    assert "export site needs FOLDER" in told and "takes no 'b' there" in told
+    assert "export site needs FOLDER" in told and "does not accept 'b'" in told
     assert not list(tmp_path.iterdir())

@@ -69,7 +69,10 @@ def test_from_two_runs_to_a_verdict(told, capsys: pytest.CaptureFixture[str]) ->
     ("words", "sentence"),
     [
         (["new", "A", "aa", "--dataset", "tiny"], "unknown system 'aa': did you mean A"),
-        (["new", "A", "--dataset", "tiny", "--goal", "order"], "One system has no difference or order"),
+        (
+            ["new", "A", "--dataset", "tiny", "--goal", "order"],
+            "One system has no difference or order",
+        ),
         (["new", "A", "--dataset", "tiny", "--pairs", "0"], "it must be 1 or more"),
         (["new", "A", "--dataset", "tiny", "--goal", "rank"], 'Choose from: "scores", '),
         (["new", "A", "--dataset", "tiny", "--guideline", "no"], "no"),

@@ -113,6 +113,7 @@ def test_a_dataset_without_them_is_told_so(
     imports.import_run(bench, tmp_path / "run", tiny, system="one")
     asked = ["scores", "--dataset", "tiny", "--measure"]
     assert main([*asked, "StRecall@10"]) == 2
-    assert "StRecall@10 cannot be computed on tiny: its judgements have no subtopics" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "StRecall@10 cannot be computed on tiny: its judgements have no subtopics" in told
     assert main([*asked, "alpha-nDCG@10"]) == 2
     assert "here it is alpha_nDCG@10" in capsys.readouterr().err

@@ -207,5 +207,5 @@ WORDS: list[tuple[list[str], str]] = [
     (['tasks', 'new', 'a', '--dataset', 'tiny', '--assessors', 'b', '\udcff'], "'\\udcff' is not UTF-8: convert it or rename the file"),
     (['jobs', 'retry', 'x\x1b[31m'], "no job 'x\\x1b[31m': python -m compute jobs list shows them"),
     (['check', '/nowhere'], '/nowhere does not exist: give a file or a folder'),
-    (['admin', 'snapshot', '/nowhere/x'], 'no folder /nowhere: create it first'),
+    (['admin', 'snapshot', '/nowhere/x'], 'no folder /nowhere: make it first'),
 ]

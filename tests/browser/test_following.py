@@ -41,7 +41,7 @@ DRAWN = """() => {
         const words = document.querySelector("[data-testid=stMain]").innerText;
         const plot = document.querySelector(".st-key-estimates .js-plotly-plot");
         // Judged are those of the sample, and those behind a document that waits.
-        const judged = number(words, /([\\d,]+) of [\\d,]+ sampled pairs judged/)
+        const judged = number(words, /([\\d,]+) of [\\d,]+ sampled documents judged/)
             + number(words, /([\\d,]+) judged documents? after it/);
         const widths = name => plot?._fullData?.filter(one => one.name === name)
             .flatMap(one => one.x.map((x, n) => n % 3 === 1 ? x - one.x[n - 1] : 0))

@@ -153,7 +153,7 @@ def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     for row in rows:
         assert (row["n_judged"], row["n_waiting"], row["seed"]) == (160, 0, "7, 8")
     assert main(["tasks", "extend", task.id, "--pairs", "5", "--add", "nothing"]) == 2
-    assert "unknown system 'nothing': on scifact are s0" in capsys.readouterr().err
+    assert "unknown system 'nothing': systems on scifact: s0" in capsys.readouterr().err
 
 
 def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,11 +100,10 @@ def context(place: Any) -> None:
 
 
 def start(name: str) -> None:
-    """One sentence on Beirscope and three ways to start, above the page of a bare address, until
-    one is chosen."""
+    """One sentence on Beirscope and three ways to start, above the page of a bare address."""
+    # The address gets the controls' values, so it is bare only at first.
     is_bare = not st.query_params.to_dict()
-    at_first = name == navigation.FIRST and "numbers" not in st.query_params
-    if not at_first or not st.session_state.setdefault("_bare_start", is_bare):
+    if name != navigation.FIRST or not st.session_state.setdefault("_bare_start", is_bare):
         st.session_state["_bare_start"] = False
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="_start"):

@@ -24,7 +24,7 @@ look: $(LOOK)/installed
 test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
 
-# Tests start hundreds of processes: where no bytecode may be kept, each compiles Beirscope anew, and
+# Tests start hundreds of processes: where no bytecode may be kept, each compiles Beirscope again, and
 # each tester all tests.
 suite test-all soak: export PYTHONDONTWRITEBYTECODE =
 

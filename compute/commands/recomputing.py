@@ -58,8 +58,8 @@ def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
     collections = {name: known[name].collection for name in known}
     if row.name in learnt_from(chosen.name, collections):
         printable.warn(
-            f"{chosen.name} was trained on the judged queries of {row.name}: its scores on that"
-            " dataset say nothing about new queries"
+            f"{chosen.name} was trained or tuned on the judged queries of {row.name}: its scores on"
+            " that dataset say nothing about new queries"
         )
     for name in row.parts or (row.name,):
         is_stored = partial(pairs.found_hits, bench, name, of=chosen.name)

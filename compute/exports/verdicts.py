@@ -164,7 +164,9 @@ def _thin(row: Row, margin: float) -> str:
     if n < 2:
         return f"{group} has {counted(n, 'query')} with a value for both: no interval"
     if differing >= FEWEST:
-        enough = row["verdict"] == UNDECIDED and row["queries_needed"] <= n
+        # Unknown where runs vary: more queries do not narrow what a rebuild adds.
+        known = pd.notna(row["queries_needed"])
+        enough = row["verdict"] == UNDECIDED and known and row["queries_needed"] <= n
         shows = f"with {n:,} queries like those of {group}, two equally good systems pass in 80%"
         return f"{shows} of cases or more, and this candidate did not" if enough else ""
     some = f"{differing} of {units:,} {noun} of {group}" if differing else f"no query of {group}"

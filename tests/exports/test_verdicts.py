@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import markdown_it
 import numpy as np
+import pandas as pd
 import pytest
 from pandas import DataFrame
 
@@ -127,6 +128,13 @@ def test_little_to_go_by_is_told() -> None:
     assert told(5, 400).endswith("5 of 400 queries of d differ")
     assert "differ" not in told(6, 50).replace("difference", "")
     assert "d has 1 query with a value for both: no interval" in told(1, 1)
+
+
+def test_runs_that_vary_leave_the_number_of_queries_open() -> None:
+    found = report(0, 0.012).found
+    varied = found.assign(queries_needed=pd.NA, verdict="undecided", n=300, differing=100)
+    told = verdicts.notes(Report("nDCG@10", 0.01, "a", "b", varied))
+    assert not any("equally good systems pass" in line for line in told)
 
 
 def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Several runs of one system: imported, averaged wherever scores are computed, and told apart."""
+"""Several runs of one system: imported, averaged wherever scores are computed."""
 
 from pathlib import Path
 from typing import Any

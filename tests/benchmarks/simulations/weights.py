@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.simulations.weights [REPETITIONS] [QUERIES]
 
-Weights are equal, log-normal or Zipf's, drawn anew; differences of queries are normal, skewed (an
-exponential less its mean), or normal with a spread that grows with the weight. The true weighted
-mean is 0. The interval is that of the weighted sign flips, as `compare` has it.
+Weights are equal, log-normal or Zipf's, drawn each time. Differences of queries are normal, skewed
+(an exponential less its mean), or normal with a spread that grows with the weight. The true
+weighted mean is 0. The interval is that of the weighted sign flips, as `compare` has it.
 """
 
 import sys

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import markdown_it
 import numpy as np
-import pandas as pd
 import pytest
 from pandas import DataFrame
 
@@ -132,7 +131,7 @@ def test_little_to_go_by_is_told() -> None:
 
 def test_runs_that_vary_leave_the_number_of_queries_open() -> None:
     found = report(0, 0.012).found
-    varied = found.assign(queries_needed=pd.NA, verdict="undecided", n=300, differing=100)
+    varied = found.assign(queries_needed=None, verdict="undecided", n=300, differing=100)
     told = verdicts.notes(Report("nDCG@10", 0.01, "a", "b", varied))
     assert not any("equally good systems pass" in line for line in told)
 

@@ -27,6 +27,9 @@ _MOST = 12
 """Texts stored for each hash; boilerplate thus finds only some texts."""
 _LIKELY = 0.4
 """Share of the 5-grams required by LEAST from which a candidate is checked exactly."""
+_UNLIKELY = 0.2
+"""Share of the 5-grams, estimated from every 8th hash, below which a candidate is not checked.
+Unrelated English texts share about .12; of texts of 200 5-grams that share LEAST, .1% are below."""
 _KEPT = 4
 _BATCH = 2000
 Hashes = NDArray[np.uint32]
@@ -48,27 +51,30 @@ class Sources:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.hashes = [_once(hashed(text).astype(np.uint32)) for text in texts]
-        keys = [_sample(one) for one in self.hashes]
-        owners = np.repeat(np.arange(len(keys), dtype=np.int32), [len(one) for one in keys])
-        every = np.concatenate([*keys, np.empty(0, np.uint32)])
+        self._samples = [_sample(one) for one in self.hashes]
+        sizes = [len(one) for one in self._samples]
+        owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        every = np.concatenate([*self._samples, np.empty(0, np.uint32)])
         # For boilerplate, each hash keeps different texts.
         order = np.lexsort(((owners.astype(np.uint32) ^ every) * np.uint32(0x9E3779B1), every))
         every = every[order]
         few = np.arange(len(every)) - np.searchsorted(every, every) < _MOST
         self._keys, self._owners = every[few], owners[order][few]
-        self._kept = np.bincount(self._owners, minlength=len(keys))
-        self.found: list[list[Found]] = [[] for _ in keys]
+        self._kept = np.bincount(self._owners, minlength=len(sizes))
+        self.found: list[list[Found]] = [[] for _ in sizes]
         self.keys = set[str]()
 
     def watch(self, passing: Iterable[tuple[str, str]]) -> None:
         """Record, for each text, the most similar streamed texts (key, text)."""
         for batch in _batches(passing):
             every = [hashed(plain(text)).astype(np.uint32) for _, text in batch]
-            for number, place in self._candidates(every):
-                self._check(place, batch[number][0], _once(every[number]))
+            for number, places in self._candidates(every):
+                passing = _once(every[number])
+                for place in self._likely(places, passing):
+                    self._check(place, batch[number][0], passing)
 
-    def _candidates(self, every: Sequence[Hashes]) -> Iterator[tuple[int, int]]:
-        """(number, place): streamed texts that share enough sampled hashes with a text."""
+    def _candidates(self, every: Sequence[Hashes]) -> Iterator[tuple[int, list[int]]]:
+        """(number, places): streamed texts, with the texts that share enough kept hashes."""
         samples = [_once(_sample(one)) for one in every]
         asked = np.concatenate(samples)
         first = np.searchsorted(self._keys, asked)
@@ -83,11 +89,24 @@ class Sources:
         rate = np.where((own < _SHORT) & (sizes >= _SHORT), _RATE, 1)
         asks = self._kept[place] * np.minimum(1, sizes / own) / rate * LEAST * _LIKELY
         likely = shared >= asks
-        yield from zip(number[likely].tolist(), place[likely].tolist(), strict=True)
+        number, place = number[likely], place[likely]
+        starts = np.flatnonzero(np.diff(number, prepend=-1))
+        of_one = np.split(place, starts[1:]) if len(starts) else []
+        for one, places in zip(number[starts].tolist(), of_one, strict=True):
+            yield one, places.tolist()
+
+    def _likely(self, places: list[int], passing: Hashes) -> list[int]:
+        """Texts of which a streamed text has enough sampled hashes, of common ones too."""
+        there = _in(np.concatenate([self._samples[place] for place in places]), passing)
+        sizes = np.array([len(self._samples[place]) for place in places])
+        shared = np.add.reduceat(there, np.cumsum(sizes) - sizes, dtype=np.int64)
+        own = np.array([len(self.hashes[place]) for place in places])
+        shares = shared / sizes * own / np.minimum(own, len(passing))
+        return [one for one, share in zip(places, shares, strict=True) if share >= _UNLIKELY]
 
     def _check(self, place: int, key: str, passing: Hashes) -> None:
         own = self.hashes[place]
-        there = np.isin(own, passing, assume_unique=True)
+        there = _in(own, passing)
         similarity = float(there.sum() / min(len(own), len(passing)))
         if similarity >= LEAST * _LIKELY:
             found = self.found[place]
@@ -119,6 +138,12 @@ def _once(hashes: Hashes) -> Hashes:
     """Sorted unique values; np.unique takes five times as long."""
     found = np.sort(hashes)
     return found[np.diff(found, prepend=found[:1] ^ 1) != 0]
+
+
+def _in(hashes: Hashes, sorted_ones: Hashes) -> NDArray[np.bool_]:
+    """Which hashes are among sorted ones; np.isin, which sorts both, takes twice as long."""
+    at = np.searchsorted(sorted_ones, hashes)
+    return sorted_ones[np.minimum(at, len(sorted_ones) - 1)] == hashes
 
 
 def _sample(hashes: Hashes) -> Hashes:

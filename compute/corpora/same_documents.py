@@ -22,8 +22,8 @@ SAME_ID, EQUAL, NEAR = "same id and text", "equal text", "near-equal text"
 PART, WHOLE = "part of the old document", "contains the old document"
 VERSION = 0.6
 """Least length of a version, relative to the other text; a shorter text is a part."""
-_SLICE = 20_000_000
-"""Characters searched for at a time: 80 MB of hashes."""
+_SLICE = 40_000_000
+"""Characters searched for at a time: 160 MB of hashes."""
 Texts = Callable[[], Iterable[tuple[str, str]]]
 """Reader of the ids and texts of a collection, from the beginning at each call."""
 
@@ -49,9 +49,8 @@ class Matches:
 
 def matches(old: Texts, new: Texts, judged: Mapping[str, object]) -> Matches:
     """Matches of judged documents; `judged` has equal values for documents judged alike."""
-    olds, news = _marks(old), _marks(new)
-    equal = _equal(olds, news, judged)
-    left = {*judged} & {*olds["id"]} - {one.old for one in equal.found} - equal.ambiguous
+    equal, known = _equal(_marks(old), _marks(new), judged)
+    left = known - {one.old for one in equal.found} - equal.ambiguous
     near = _near(old, new, left, equal.taken)
     return Matches(equal.found + near.found, equal.ambiguous | near.ambiguous)
 
@@ -66,7 +65,10 @@ def _marks(texts: Texts) -> DataFrame:
     return DataFrame({"id": pd.Series(ids, dtype="str"), "mark": np.array(marks, np.uint64)})
 
 
-def _equal(olds: DataFrame, news: DataFrame, judged: Mapping[str, object]) -> Matches:
+def _equal(
+    olds: DataFrame, news: DataFrame, judged: Mapping[str, object]
+) -> tuple[Matches, set[str]]:
+    """Matches by equal text, and the judged documents that the older collection has."""
     same = olds.merge(news, on=["id", "mark"])["id"]
     old, new = (rows[~rows["id"].isin(same)] for rows in (olds, news))
     found = Matches([Match(name, name, SAME_ID, 1.0) for name in same if name in judged])
@@ -81,7 +83,7 @@ def _equal(olds: DataFrame, news: DataFrame, judged: Mapping[str, object]) -> Ma
         each = names + names[:1] * len(these[mark])
         pairs = zip(each, these[mark], strict=False)
         found.found += [Match(one, other, EQUAL, 1.0) for one, other in pairs]
-    return found
+    return found, {*judged} & {*olds["id"]}
 
 
 def _by_mark(rows: DataFrame, wanted: Iterable[int]) -> dict[int, list[str]]:

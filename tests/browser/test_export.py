@@ -47,9 +47,12 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
 def test_a_figure_is_saved_for_one_column_of_a_paper(
     dashboard: str, page: Page, tmp_path: Path
 ) -> None:
+    # An open list closes when a menu that does not fit into the window is scrolled.
+    page.set_viewport_size({"width": 1440, "height": 1400})
     go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
     menu = page.locator(".st-key-_export_standing").get_by_role("button")
     menu.click()
+    settled(page)
     page.get_by_role("combobox", name="Width").click()
     page.get_by_role("option", name="One column, 84 mm").click()
     page.get_by_role("combobox", name="Font").click()

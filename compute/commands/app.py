@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "import-dataset": "importing:import_dataset",
         "import-run": "importing:import_run",
         "import-labels": "importing:import_labels",
+        "import-table": "importing:import_table",
         "add-texts": "importing:add_texts",
         "sample": "importing:sample",
         "remove": "importing:remove",

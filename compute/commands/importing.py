@@ -22,6 +22,7 @@ from compute.intake import (
     leakage,
     machine_grade_import,
     packed,
+    printed_tables,
     query_labels,
     smaller,
     tags,
@@ -262,6 +263,34 @@ def import_labels(
         part, new = query_labels.declare(bench, row, family, weight)
     told = query_labels.said(part) + ("" if new else "; they were already stored")
     printable.say(told)
+    return done(bench)
+
+
+def import_table(
+    file: options.File,
+    /,
+    *,
+    name: str,
+    measure: Annotated[str, Parameter(metavar="MEASURE")] = "",
+    percent: bool = False,
+    replace: options.Replace = False,
+) -> int:
+    """Import a table of mean scores, such as a paper's or MTEB's, as a board of the Leaderboard.
+
+    Args:
+        file: CSV or TSV: systems by datasets, or lines of system, dataset, measure, score; or
+            MTEB's results in JSON
+        name: name of the table, such as "MTEB, 2026-05"
+        measure: measure of the scores, such as nDCG@10, unless a column names it
+        percent: the scores are in percent (default: fractions)
+    """
+    bench = open_bench()
+    how = {"percent": percent, "replace": replace}
+    part, told, new = printed_tables.import_file(bench, file, name, measure, **how)
+    printable.say(f"{part.dataset}: {counted(part.rows, 'score')}{', already stored' * (not new)}")
+    for remark in told:
+        printable.say(f"remark: {remark}")
+    printable.say("Leaderboard, Scores: Published, shows it under Source table")
     return done(bench)
 
 

@@ -23,6 +23,8 @@ _BM25_OF = {"BEIR v1": "bm25-elasticsearch", "BEIR v4": "bm25-multifield"}
 _VARIANTS = ("original judgements", "after 980 added judgements")
 # The authors chose these after seeing the results.
 LEFT_OUT = ("bioasq", "signal1m", "webis-touche2020")
+IMPORTED = "Printed: "
+"""First word of the source of an imported table."""
 
 
 def _table(name: str, folder: Path) -> DataFrame:
@@ -76,16 +78,18 @@ def results(folder: Path = FOLDER) -> DataFrame:
 
 
 def sources(figures: DataFrame) -> list[str]:
-    """Tables of scores, newest of the main papers' tables first."""
-    known = list(dict.fromkeys(figures.loc[figures["measure"].str.contains("@"), "source"]))
+    """Tables of scores, newest of the main papers' tables first, then imported tables."""
+    kept = figures["measure"].str.contains("@") | figures["source"].str.startswith(IMPORTED)
+    known = list(dict.fromkeys(figures.loc[kept, "source"]))
     first = [source for source in ("BEIR v4, Table 2", "BEIR v1, Table 2") if source in known]
     return first + sorted(set(known) - set(first), key=_order)
 
 
-def _order(source: str) -> tuple[str, int, str]:
+def _order(source: str) -> tuple[bool, str, int, str]:
     paper, _, table = source.partition(", Table ")
     number, _, rest = table.partition(",")
-    return paper.replace("BEIR v4", "BEIR v0"), int(number), rest
+    place = int(number) if number.isdecimal() else 0
+    return not source.startswith(IMPORTED), paper.replace("BEIR v4", "BEIR v0"), place, rest
 
 
 def domain_shift(folder: Path = FOLDER) -> DataFrame:

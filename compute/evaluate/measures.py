@@ -254,8 +254,8 @@ _NAME = re.compile(
     r"(?:dcg=(?P<dcg>exp-log2))?\))?"
     r"(?:@(?P<k>[1-9]\d{0,8}))?"
 )
-_ELSEWHERE = re.compile(r"(?P<name>[a-z_ -]+?)(?:_cut)?(?P<given>\(.*\))?(?:[@_.]?(?P<k>\d+))?")
-"""Names in the style of trec_eval and BEIR, in lower case: `ndcg_cut_10`, `recall_cap@10`."""
+_ELSEWHERE = re.compile(r"(?P<name>[a-z_ -]+?)(?:_cut|_at)?(?P<given>\(.*\))?(?:[@_.]?(?P<k>\d+))?")
+"""Names in the style of trec_eval, BEIR and MTEB, in lower case: `ndcg_cut_10`, `map_at_10`."""
 _CALLED = {
     "map": "AP",
     "mrr": "RR",
@@ -278,7 +278,8 @@ def parse(measure: str) -> Measure:
     """The measure with a name such as `nDCG@10`, any k from 1. Raises WrongInput if unknown."""
     found = _parsed(measure)
     if found is None:
-        raise WrongInput(f"no measure {shown(measure)}{_meant(measure)}; known: {known()}")
+        hint = f" (here it is {ours})" if (ours := meant(measure)) else ""
+        raise WrongInput(f"no measure {shown(measure)}{hint}; known: {known()}")
     return found
 
 
@@ -306,15 +307,15 @@ def _parsed(measure: str) -> Measure | None:
     return found if known and once and str(found) == measure else None
 
 
-def _meant(measure: str) -> str:
-    """Hint with the name used here, for a measure with another name or spelling elsewhere."""
+def meant(measure: str) -> str:
+    """The name used here for a measure with another name or spelling elsewhere; else empty."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:
         return ""
     given = re.sub(r"['\" ]|(?<=\()rel=1(?=\))", "", match["given"] or "").replace("()", "")
-    meant = f"{called.get(match['name'])}{given}" + (f"@{match['k']}" if match["k"] else "")
-    return f" (here it is {meant})" if _parsed(meant) else ""
+    ours = f"{called.get(match['name'])}{given}" + (f"@{match['k']}" if match["k"] else "")
+    return ours if _parsed(ours) else ""
 
 
 def known() -> str:

@@ -47,7 +47,8 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
     local = [part for part in found if not part.shipped]
     if not local:
         raise Conflict(f"{name or dataset} shipped with the project: it cannot be removed")
-    return local if name else local + _corpus(store, parts, dataset)
+    whole = not name and local[0].kind != "printed"
+    return local + _corpus(store, parts, dataset) if whole else local
 
 
 def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
@@ -104,7 +105,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
         rows[part.kind] += 1 if part.kind == "hits" else part.rows
     nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
     nouns |= {GRADES: "machine grade", "query_labels": "query label", "leakage": "leaked text"}
-    nouns |= {"carried": "carried judgement"}
+    nouns |= {"carried": "carried judgement", "printed": "printed score"}
     words = [counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
     runs = [part.system for part in parts if part.kind == "hits"]
     which = f"{runs[0]}, " if len(runs) == 1 else ""

@@ -147,13 +147,17 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     return Found(frame.astype({"relevance": "Int64"}))
 
 
-def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+def csv_rows(
+    path: Path, needed: Sequence[str], between: str = ","
+) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Rows of a CSV by the names in its first line, each with its place for an error message.
 
-    A required column may have a synonymous name (`records.column_of`). Raises Missing or WrongInput
-    with file and line, also for a file without the required columns.
+    A required column may have a synonymous name (`records.column_of`); if none is required, all
+    have different names. Raises Missing or WrongInput with file and line, also for a file without
+    the required columns.
     """
-    reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), strict=True)
+    text = io.StringIO(compressed.utf8(path), newline="")
+    reader = csv.DictReader(text, strict=True, delimiter=between)
     try:
         names = list(reader.fieldnames or ())
         meant = columns(names)
@@ -163,7 +167,7 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
         missing = [name for name in needed if name not in names]
         if missing:
             raise WrongInput(f"{path}, line 1: no column {', '.join(missing)}: name the columns")
-        for name in needed:
+        for name in needed or names:
             if names.count(name) > 1:
                 raise WrongInput(f"{path}, line 1: two columns are named {name}: rename one")
         for given in reader:

@@ -57,6 +57,12 @@ _TEXTS = {
     "queries": ["null::varchar as text"],
     "generated": ["null::varchar as text"],
 }
+_IMPORTED = """
+insert into published by name
+select provenance->>'$.paper' as paper, dataset as source, "of" as dataset, printed as system,
+    printed, measure, value, false as in_domain, false as suspect, '' as note
+from printed join (select dataset, provenance from parts where kind = 'printed') using (dataset)
+"""
 _NAME = "coalesce(getvariable('given')[system], system) as system"
 """Column under which a snapshot records its own columns."""
 
@@ -238,6 +244,7 @@ def _fill(
     _table(connection, "datasets", _datasets(parts))
     _table(connection, "systems", _systems(parts))
     _table(connection, "published", _published())
+    connection.execute(_IMPORTED)
     added = pa.Table.from_pandas(store.added_judgements(), JUDGEMENTS, preserve_index=False)
     _table(connection, "added_judgements", added)
     if bulk:

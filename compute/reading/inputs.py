@@ -1,12 +1,14 @@
 """Inputs of a view's numbers, from the questions that it asked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pandas import DataFrame
 
+from compute.datasets import published
 from compute.reading.questions import Question, named
+from compute.store.store import Part
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,13 @@ class Inputs:
             self.measures | other.measures,
             self.samples | other.samples,
         )
+
+
+def papers(parts: Iterable[Part]) -> dict[str, str]:
+    """Citation of each published table by its source; `parts` include the imported tables."""
+    known = published.results()[["source", "paper"]].drop_duplicates("source")
+    own = {part.dataset: part.provenance["paper"] for part in parts if part.kind == "printed"}
+    return dict(zip(known["source"], known["paper"], strict=True)) | own
 
 
 def of_sample(about: Mapping[str, str | int], measure: str) -> Inputs:

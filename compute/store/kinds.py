@@ -35,6 +35,7 @@ _COLUMNS = {
     "model": "dataset system file number:int32 content:binary",
     "training": "dataset system step:int64 name value:double",
     "augmented": "dataset system query_id piece in_query:bool weight:double",
+    "printed": "dataset of printed measure value:double",
     "overlap": "dataset other unit floor:double similarity:double fingerprint other_fingerprint",
 }
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}

@@ -246,11 +246,21 @@ TABLES: Mapping[str, Table] = {
             "weight": "factor of the piece's BM25: w (bow + a)",
         },
     ),
+    "printed": Table(
+        "Scores of imported tables, which `published` has, too.",
+        {
+            "dataset": "name of the table",
+            "of": "dataset; its name in the table if we have none",
+            "printed": "name of the system in the table",
+            "measure": "in the spelling of ir_measures",
+            "value": "as a fraction, 0 to 1",
+        },
+    ),
     "published": Table(
-        "Every score in the papers, transcribed from their tables.",
+        "Every score in the papers, transcribed from their tables; and those of imported tables.",
         {
             "paper": "as cited",
-            "source": "its short name and table",
+            "source": "its short name and table; `Printed: NAME` for an imported table",
             "system": "our name, or the published one if we have none",
             "printed": "the published name",
             "measure": "in the spelling of ir_measures",

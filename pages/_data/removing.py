@@ -44,9 +44,9 @@ def a_run(dataset: str, system: str) -> None:
 def a_dataset(names: list[str]) -> None:
     """Form that removes a dataset."""
     if sign_in.may(sign_in.OPERATOR) and names:
-        with st.expander("Remove a dataset", icon=":material/delete:"):
+        with st.expander("Remove a dataset or table", icon=":material/delete:"):
             name = st.selectbox(
-                "Dataset to remove",
+                "Dataset or table to remove",
                 names,
                 index=None,
                 key="_removing",

@@ -13,20 +13,24 @@ from pages._shared.reading import read
 
 
 def datasets() -> None:
-    """Stored data of each dataset."""
-    rows = read(data_select.datasets)
+    """Stored data of each dataset, and the imported tables."""
+    rows, printed = read(data_select.datasets), read(data_select.printed)
     if rows.empty:
         st.info("Nothing is stored yet. Import files, or fetch a dataset.")
-        return
-    carried = [[name] for name in rows["dataset"]]
-    shown = figures.datasets_rows(rows, dataset_facts.titles())
-    look = {"opens": navigation.DATASET, "carried": carried}
-    renderer.section([Table("stored", "Stored datasets", shown, figures.DATASETS, **look)])
-    drawing.caption(
-        f"{counted(len(rows), 'dataset')}; click a row to open it.",
-        "Splits of a dataset share its documents.",
-    )
-    removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
+    else:
+        carried = [[name] for name in rows["dataset"]]
+        shown = figures.datasets_rows(rows, dataset_facts.titles())
+        look = {"opens": navigation.DATASET, "carried": carried}
+        renderer.section([Table("stored", "Stored datasets", shown, figures.DATASETS, **look)])
+        drawing.caption(
+            f"{counted(len(rows), 'dataset')}; click a row to open it.",
+            "Splits of a dataset share its documents.",
+        )
+    if len(printed):
+        look = {"opens": navigation.PRINTED, "carried": printed[["Table"]].to_numpy().tolist()}
+        renderer.section([Table("printed", "Tables from elsewhere", printed, **look)])
+    own = rows.loc[rows["shipped"].ne(True), "dataset"].tolist()
+    removing.a_dataset([*own, *printed["Table"]])
 
 
 def runs() -> None:

@@ -40,6 +40,7 @@ FIRST = "leaderboard"
 DATASET = records.Link("dataset", carried=("dataset",))
 RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
 """Details of a run: how it was made, and the run as a file."""
+PRINTED = records.Link("leaderboard", {"numbers": "Published"}, carried=("table",))
 COUNTED = ("judgements", "rule", "sources")
 """Address keys of the judgement picker above the pages."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")

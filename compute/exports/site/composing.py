@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compute.datasets import published
 from compute.exports.site import views
 from compute.exports.site.asking import SiteAsk
 from compute.exports.site.views import MADE, View
 from compute.judgements import RULES
-from compute.reading.inputs import Inputs
+from compute.reading.inputs import Inputs, papers
 from compute.views.about import tables, view_provenance
 from compute.views.page import (
     Ask,
@@ -54,8 +53,8 @@ def _made_of(site: SiteAsk) -> Steps:
     if not (behind.runs or behind.sources or behind.datasets):
         return
     yield Heading("Provenance")
-    papers = dict(published.results()[["source", "paper"]].drop_duplicates("source").to_numpy())
-    typed = [f"{one} ({papers.get(one, 'in print')})" for one in sorted(behind.sources)]
+    cited = papers(site.store.parts("printed"))
+    typed = [f"{one} ({cited.get(one, 'in print')})" for one in sorted(behind.sources)]
     yield from _few(
         [Text(f"Transcribed from {one}.") for one in typed], f"{len(typed)} published tables"
     )

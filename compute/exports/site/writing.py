@@ -21,7 +21,6 @@ from compute.base.errors import WrongInput
 from compute.base.permissions import usual
 from compute.base.printable import printable
 from compute.base.settings import PROJECT
-from compute.datasets import published
 from compute.exports import tables
 from compute.exports.file_names import slug
 from compute.exports.pages import PAGES
@@ -29,7 +28,7 @@ from compute.exports.site import composing, figures, pieces
 from compute.exports.site.asking import SiteAsk, Wanted, opened
 from compute.exports.site.rendering import Drawn
 from compute.exports.site.views import MADE, View, Views
-from compute.reading.inputs import Inputs
+from compute.reading.inputs import Inputs, papers
 from compute.store.store import Store
 from compute.views.data import select as data_select
 from compute.views.page import Table
@@ -210,7 +209,6 @@ def _put(folder: Path, name: str, content: Mapping[str, Any]) -> str:
 def _made(site: SiteAsk) -> dict[str, Any]:
     """Record of the site: publisher, datasets, time and version."""
     version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    printed = published.results()[["source", "paper"]].drop_duplicates("source")
     scored = frozenset(site.scored_by)
     made = {
         "made_with": MADE_WITH,
@@ -223,7 +221,7 @@ def _made(site: SiteAsk) -> dict[str, Any]:
         "measures": composing.recorded(site, Inputs(measures=scored))["measures"],
         "datasets": [row.name for row in site.datasets],
         "left_out": list(_without_texts(site)),
-        "in_print": dict(zip(printed["source"], printed["paper"], strict=True)),
+        "in_print": papers(site.store.parts("printed")),
     }
     return made | {"citation": _citation(made)}
 
@@ -243,7 +241,7 @@ def _without_texts(site: SiteAsk) -> Iterator[str]:
 def _citation(made: Mapping[str, Any]) -> str:
     """Citation of the site and of Beirscope."""
     who, day = made["by"] or "(publisher)", made["made"][:10]
-    papers = sorted(set(made["in_print"].values()))
+    cited = sorted(set(made["in_print"].values()))
     return "\n".join(
         (
             f"{who}: {made['title']}. Results of {day}, version {made['version_of_results']},"
@@ -251,7 +249,7 @@ def _citation(made: Mapping[str, Any]) -> str:
             f"Made with Beirscope {made['version']}, by the Beirscope authors.",
             "",
             "Published figures are from:",
-            *(f"- {paper}" for paper in papers),
+            *(f"- {paper}" for paper in cited),
             "",
         )
     )

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compute.base.printable import printable
-from compute.datasets import published
 from compute.evaluate.measures import is_measure, label
 from compute.judgements import RULES, SOURCES, Choice
-from compute.reading.inputs import Inputs
+from compute.reading.inputs import Inputs, papers
 from compute.store import provenance
 from compute.store.freshness import runs_behind
 from compute.store.store import Store
@@ -43,7 +42,7 @@ def record(
         "measures": {name: label(name) for name in in_order(shown.measures) if is_measure(name)},
         "runs": provenance.of_runs(store, pairs),
         "collections": provenance.of_datasets(store, sorted(shown.datasets)),
-        "in_print": _in_print(shown.sources),
+        "in_print": _in_print(store, shown.sources),
     } | more
 
 
@@ -80,10 +79,9 @@ def _judgements(choice: Choice | None, last: int) -> dict[str, Any]:
     }
 
 
-def _in_print(sources: Iterable[str]) -> list[dict[str, str]]:
-    figures = published.results()[["source", "paper"]].drop_duplicates("source")
-    papers = dict(zip(figures["source"], figures["paper"], strict=True))
-    return [{"table": source, "paper": papers.get(source, "")} for source in sorted(sources)]
+def _in_print(store: Store, sources: Iterable[str]) -> list[dict[str, str]]:
+    cited = papers(store.parts("printed"))
+    return [{"table": source, "paper": cited.get(source, "")} for source in sorted(sources)]
 
 
 def as_json(made: Mapping[str, Any]) -> str:

@@ -74,6 +74,17 @@ def datasets() -> str:
     return _DATASETS
 
 
+@select()
+def printed() -> str:
+    """The imported tables, under the headings of their columns."""
+    return """
+        select dataset as "Table", rows as "Scores", provenance->>'$.file' as "File",
+               replace(left(created, 16), 'T', ' ') as "Stored",
+               provenance->>'$.sha256' as "SHA-256"
+        from parts where kind = 'printed' order by dataset
+    """
+
+
 @select(shows="runs")
 def runs() -> str:
     """Every stored run: its origin and content, by dataset, then system.

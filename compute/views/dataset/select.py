@@ -135,7 +135,7 @@ def example(dataset: str, collection: str) -> str:
     """
 
 
-@select(datasets=("datasets",), shows="tables in print")
+@select(datasets=("datasets",), shows="tables in print", confined=False)
 def published_figures(datasets: Sequence[str]) -> str:
     """Published scores on datasets: dataset, source, system, printed, measure, value, in_domain,
     suspect, note."""

@@ -131,7 +131,7 @@ def like(datasets: Sequence[str], part: str) -> str:
     """
 
 
-@select(datasets=("datasets",), shows="tables in print")
+@select(datasets=("datasets",), shows="tables in print", confined=False)
 def printed(datasets: Sequence[str], measure: str) -> str:
     """Published scores on datasets by a measure: dataset, source, system, printed, value."""
     return """

@@ -132,9 +132,10 @@ _SPOKEN = {"en": ", English", "pl": ", Polish"}
 
 def by_language(printed: DataFrame) -> DataFrame:
     """The cells of a published table; a table in two languages has one system per language, on the
-    English dataset, so that no mean mixes the two."""
-    language = printed["dataset"].map(lambda name: DATASETS[name].language)
-    if language.nunique() < 2:
+    English dataset, so that no mean mixes the two. Datasets of imported tables may be unknown."""
+    known = printed["dataset"].isin(list(DATASETS))
+    language = printed["dataset"][known].map(lambda name: DATASETS[name].language)
+    if language.nunique() < 2 or not known.all():
         return printed
     english = printed["dataset"].str.replace("-pl", "")
     return printed.assign(dataset=english, system=printed["system"] + language.map(_SPOKEN))

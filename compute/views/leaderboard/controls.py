@@ -76,6 +76,12 @@ class Numbers(NamedTuple):
         """True if there are per-query scores over the same queries as the means."""
         return self.kind == COMPUTED and not self.filter.returned
 
+    @property
+    def mark(self) -> str:
+        """End of every title for an imported table; empty for other scores."""
+        is_imported = self.kind == PUBLISHED and self.source.startswith(published.IMPORTED)
+        return f" ({self.source})" * is_imported
+
 
 class View(NamedTuple):
     """Values of the controls, and the board that they select."""
@@ -121,7 +127,8 @@ class View(NamedTuple):
 
     def run(self, dataset: str, system: str) -> Link | None:
         """Address of a cell's run, by the same measure; none for published-only cells."""
-        if not dataset:  # the average's row
+        # The average's row, or a dataset that only an imported table names.
+        if not dataset or dataset not in set(self.named[0]["dataset"]):
             return None
         measure = self.of.measure
         known = {"measure": measure} if measure in self.ask.measures() else {}
@@ -146,19 +153,18 @@ def controls(ask: Ask) -> Steps:
     yield Note([f"Without judgements: {', '.join(bare)}." * bool(bare)])
     baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])
     shown = yield from _filtered(shown, systems, chosen, baseline)
-    board = leaderboard.board(shown, datasets, systems, of.measure)
+    # The average of a table from elsewhere is over all its datasets.
+    counted = datasets.assign(zero_shot=False) if of.mark else datasets
+    board = leaderboard.board(shown, counted, systems, of.measure)
     names, on = board.systems["system"].tolist(), board.datasets["dataset"].tolist()
     offered = on if of.kind == COMPUTED else ()
     noun = "system of these scores"
     picked = yield Into(chosen.place, partial(offers.systems, ask, names, noun, offered))
     usual = TABLE if len(picked) > MOST_WITH_NUMBERS else HEATMAP
     view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120, of_matrix=True))
-    look: dict[str, Any] = {
-        "titles": TITLES,
-        "disabled": gaps or view != HEATMAP,
-        "of_matrix": True,
-    }
-    colour = yield Into(of.places[1], Choice("colour", "Colour by", COLOURS, **look))
+    look: dict[str, Any] = {"titles": TITLES, "disabled": gaps or view != HEATMAP}
+    control = Choice("colour", "Colour by", COLOURS, of_matrix=True, **look)
+    colour = yield Into(of.places[1], control)
     ours = cells.of_datasets(ours, datasets, chosen.wanted)
     return View(ask, of, board, printed, ours, (datasets, systems), baseline, picked, view, colour)
 

@@ -7,6 +7,7 @@ from typing import Any
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
+from compute.evaluate import rank_intervals
 from compute.evaluate.rank_intervals import QUERIES
 from compute.views.compare import power
 from compute.views.leaderboard import intervals as figures
@@ -79,6 +80,9 @@ def _verdict(view: View, ground: Ground) -> str:
         order = ranking(view, ground)
     except WrongInput:  # The section shows the error.
         return ""
+    if not order["drawn"].iloc[0]:
+        n, fewest = len(ground.datasets), rank_intervals.FEWEST_DATASETS
+        return f"No tie groups: a test over datasets needs {fewest} datasets, and there are {n}."
     said = order_confidence.verdict(order, view.titles)
     return f"{said} {_leads(view, ground, order)}".strip() if said else ""
 
@@ -99,7 +103,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
         yield Note([said, "None of the picked systems is in this ranking."])
         return
     n = len(ground.datasets)
-    title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}"
+    title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}{of.mark}"
     drawn = partial(figures.intervals, shown, titles, of.measure)
     yield Figure("order", title, drawn, of=("over", *OF), narrow=True, finding=said)
     more = len(shown) - figures.MOST_ROWS
@@ -162,7 +166,7 @@ def table(view: View) -> Iterator[Step]:
     heads = figures.headings(board)
     yield Table(
         "board",
-        f"{of.measure} by system and dataset",
+        f"{of.measure} by system and dataset{of.mark}",
         rows,
         _columns(board, rows, order),
         scores(view, rows),
@@ -178,7 +182,7 @@ def table(view: View) -> Iterator[Step]:
 
 def paper(view: View) -> Table:
     """The picked systems by average and by dataset, as a paper prints a leaderboard."""
-    board, title = view.board, f"{view.of.measure} by system and dataset"
+    board, title = view.board, f"{view.of.measure} by system and dataset{view.of.mark}"
     ranked = board.systems[board.systems["rank"].notna()].set_index("system")["average"]
     rows = figures.table(None, board)
     rows = rows.assign(mean=rows["system"].map(ranked))[rows["system"].isin(view.picked)]

@@ -41,6 +41,7 @@ UNTESTED = (
     "Per-query scores are not published, so differences on single datasets cannot be tested."
     " To test stored runs, choose Computed under Scores."
 )
+TRAINED = " All datasets count: the table does not say on which of them systems were trained."
 
 
 def page(ask: Ask) -> Steps:
@@ -87,7 +88,7 @@ def _heat(view: View) -> Steps:
     drawn = partial(heatmap, board, marks=marks, **look)
     yield Figure(
         "cells",
-        f"{board.measure} by system and dataset",
+        f"{board.measure} by system and dataset{view.of.mark}",
         drawn,
         partial(legend, board, colour, view.baseline, shown, marks),
         opens=view.run,
@@ -101,7 +102,7 @@ def _heat(view: View) -> Steps:
     if marks is not None:
         title = view.titles.get(view.baseline, view.baseline)
         facts += [*marks_note(marks, title), unmarked(board, view.baseline)]
-    facts.insert(1, UNTESTED * (of.kind == PUBLISHED))
+    facts.insert(1, UNTESTED * (of.kind == PUBLISHED) + TRAINED * bool(of.mark))
     yield Note(facts)
 
 
@@ -117,7 +118,7 @@ def _aggregates(view: View) -> Iterator[Step]:
     shown, n = rows[rows["system"].isin(view.picked)], len(board.averaged)
     verdict = aggregates.verdict(rows, view.titles)
     if (shown["way"] == aggregates.MEAN).any():
-        title = f"Ranks by {board.measure} over {n} datasets, by several averages"
+        title = f"Ranks by {board.measure} over {n} datasets, by several averages{view.of.mark}"
         drawn = partial(aggregates.matrix, shown, view.titles)
         yield Figure("aggregates", title, drawn, of=OF, finding=verdict)
     else:
@@ -134,6 +135,5 @@ def _wins(view: View) -> Iterator[Step]:
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     drawn = partial(strip, board, baseline, shown=view.picked)
     said = "Blue: better than the baseline; orange: worse."
-    yield Figure(
-        "wins", f"Wins and losses against {titles[baseline]}", drawn, said, of=("baseline", *OF)
-    )
+    title = f"Wins and losses against {titles[baseline]}{view.of.mark}"
+    yield Figure("wins", title, drawn, said, of=("baseline", *OF))

@@ -1,6 +1,7 @@
 """All SELECTs of the Leaderboard; other pages share some. `scores` and `means` are tables of a
 reading: see `reading.database` and `reading.means`."""
 
+from compute.datasets.published import IMPORTED
 from compute.reading.means import SPREADS
 from compute.reading.questions import select
 
@@ -19,8 +20,9 @@ def families() -> str:
 @select()
 def published_tables() -> str:
     """source, measure: the published tables, and the measures that they report."""
-    return """
-        select distinct source, measure from published where measure like '%@%'
+    return f"""
+        select distinct source, measure from published
+        where measure like '%@%' or starts_with(source, '{IMPORTED}')
         order by source, measure
     """
 

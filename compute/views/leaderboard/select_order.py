@@ -34,7 +34,7 @@ def of_runs(
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
 
 
-@question(datasets=("datasets",), shows="tables in print")
+@question(datasets=("datasets", "source"), shows="tables in print")
 def of_print(
     cursor: DuckDBPyConnection,
     source: str,

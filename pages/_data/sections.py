@@ -29,6 +29,7 @@ def datasets() -> None:
     if len(printed):
         look = {"opens": navigation.PRINTED, "carried": printed[["Table"]].to_numpy().tolist()}
         renderer.section([Table("printed", "Tables from elsewhere", printed, **look)])
+        drawing.caption(f"{counted(len(printed), 'table')} from elsewhere; click one to open it.")
     own = rows.loc[rows["shipped"].ne(True), "dataset"].tolist()
     removing.a_dataset([*own, *printed["Table"]])
 

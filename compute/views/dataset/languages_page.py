@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from compute.datasets import published
 from compute.datasets.catalogue import counterpart, is_polish
-from compute.views.dataset import query_outcomes, select, select_systems
+from compute.views.dataset import query_outcomes, select
 from compute.views.dataset import systems as figures
 from compute.views.dataset.overview_page import statistics
 from compute.views.dataset.view import View
@@ -43,7 +43,8 @@ def _systems(view: View, english: str, polish: str) -> Iterator[Step]:
     asked: dict[str, Any] = {"datasets": [english, polish]}
     means = view.ask(select.means_of, **asked)
     here = means[means["measure"] == view.measure]
-    printed = view.ask(select_systems.printed, measure=view.measure, **asked)
+    printed = view.ask(select.published_figures, **asked).sort_values(["source", "system"])
+    printed = printed[(printed["measure"] == view.measure) & ~printed["suspect"]]
     rows = query_outcomes.side_by_side(here, printed, english, polish)
     if rows.empty:
         yield Message(f"Neither language has a {view.measure}, computed or published.")

@@ -129,13 +129,3 @@ def like(datasets: Sequence[str], part: str) -> str:
         select doc_id from named where contains(lower(doc_id), lower($part))
         order by length(doc_id), doc_id limit 12
     """
-
-
-@select(datasets=("datasets",), shows="tables in print", confined=False)
-def printed(datasets: Sequence[str], measure: str) -> str:
-    """Published scores on datasets by a measure: dataset, source, system, printed, value."""
-    return """
-        select dataset, source, system, printed, value from published
-        where list_contains($datasets, dataset) and measure = $measure and not suspect
-        order by source, system
-    """

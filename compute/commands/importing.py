@@ -249,7 +249,7 @@ def import_labels(
         replace: replace stored labels with the same keys
         family: tests and intervals resample the families that this key names, such as conversation;
             an empty one: queries again
-        weight: comparisons are also weighted by this key, such as traffic; an empty one: not
+        weight: means and tests are also weighted by this key, such as traffic; an empty one: not
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))

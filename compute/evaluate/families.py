@@ -25,6 +25,9 @@ Codes = NDArray[np.int64]
 
 FEWEST = 4
 """Fewest families for an interval."""
+FEWEST_EFFECTIVE = 10
+"""Queries that weighted ones must count as for a test; `tests.benchmarks.simulations.weights` has
+what it holds."""
 
 
 def sums(values: Values, families: Codes) -> Values:
@@ -38,6 +41,11 @@ def collapsed(values: Values, weights: Values, families: Codes) -> tuple[Values,
     """Values by family, their weighted means, and the weights of the families."""
     shares = sums(weights, families)
     return sums(values * weights, families) / shares, shares
+
+
+def effective(shares: Values) -> float:
+    """Number of equally weighted queries that queries with these shares count as (Kish 1965)."""
+    return float(1 / (shares @ shares))
 
 
 def freedom(shares: ArrayLike) -> Values:
@@ -58,11 +66,17 @@ def error(deviations: Values, shares: Values) -> Values:
     return np.sqrt((deviations**2 / kept).sum(axis=-1))
 
 
-def of_mean(values: ArrayLike, families: Codes) -> tuple[float, float]:
-    """Standard error and degrees of freedom of the mean of (n,) values."""
+def of_mean(
+    values: ArrayLike, families: Codes, weights: Values | None = None
+) -> tuple[float, float]:
+    """Standard error and degrees of freedom of the mean of (n,) values; with weights, which sum to
+    1, of the weighted mean."""
     of, own = np.asarray(values, np.float64), np.unique(families, return_inverse=True)[1]
-    shares = np.bincount(own) / len(of)
-    return float(error(sums((of - of.mean()) / len(of), own), shares)), float(freedom(shares))
+    if weights is None:
+        off, shares = (of - of.mean()) / len(of), np.bincount(own) / len(of)
+    else:
+        off, shares = weights * (of - weights @ of), np.bincount(own, weights).astype(np.float64)
+    return float(error(sums(off, own), shares)), float(freedom(shares))
 
 
 def design_effect(by_family: Series, alone: Series) -> Series:

@@ -18,9 +18,15 @@ from pandas import DataFrame
 from compute.base.errors import WrongInput
 from compute.evaluate import significance, tolerance
 from compute.evaluate.distributions import normal_chance, normal_reach, t_reach
-from compute.evaluate.families import FEWEST, Codes, sums
+from compute.evaluate.families import FEWEST, FEWEST_EFFECTIVE, Codes, effective, sums
 from compute.evaluate.sign_flips import LEVEL, on_one_thread
-from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
+from compute.evaluate.significance import (
+    DRAWN_AT_ONCE,
+    SEED,
+    Aligned,
+    Values,
+    drawn_again,
+)
 from compute.evaluate.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10
@@ -86,7 +92,7 @@ def of_scores(
     means = np.mean([_mean(dataset) for dataset in datasets], axis=0)
     both = len(datasets) >= FEWEST_DATASETS
     drawn = (_both if both else _within)(datasets, resamples, random)
-    units = len(datasets) if both else min(dataset.n_units for dataset in datasets)
+    units = len(datasets) if both else min(map(_units, datasets))
     if both:
         apart = _by_max_t(np.transpose([_mean(dataset) for dataset in datasets]), sign)
     elif len(datasets) == 1:
@@ -132,27 +138,44 @@ def _check(datasets: Sequence[Aligned]) -> None:
         raise WrongInput("no ranks: choose systems that answer two queries and more in common")
     if any(of.families is not None and of.n_units < FEWEST for of in datasets):
         raise WrongInput(f"no ranks: the queries are of fewer than {FEWEST} families")
+    for of in datasets:
+        if of.key and of.weights is not None and effective(of.weights) < FEWEST_EFFECTIVE:
+            name = of.queries["dataset"].iloc[0]
+            told = f"the weighted queries of {name} count as fewer than {FEWEST_EFFECTIVE}"
+            raise WrongInput(f"no ranks: {told}: count each once")
 
 
-def _parts(dataset: Aligned) -> Iterable[tuple[Values, Codes | None]]:
+def _units(dataset: Aligned) -> float:
+    """Number of queries or families, or as how many equally weighted queries they count if less."""
+    by = dataset.weights if dataset.key else None
+    return dataset.n_units if by is None else min(dataset.n_units, effective(by))
+
+
+def _parts(dataset: Aligned) -> Iterable[tuple[Values, Codes | None, Values | None]]:
+    """Values on each part, families of its queries, and their shares if they have weights."""
     names, families = dataset.queries["dataset"].to_numpy(), dataset.families
     for name in dict.fromkeys(names):
         own = names == name
         codes = None if families is None else np.unique(families[own], return_inverse=True)[1]
-        yield dataset.values[:, own], codes
+        if not dataset.key or dataset.weights is None:
+            yield dataset.values[:, own], codes, None
+            continue
+        shares = dataset.weights[own] / dataset.weights[own].sum()
+        yield dataset.values[:, own], np.arange(own.sum()) if codes is None else codes, shares
 
 
 def _mean(dataset: Aligned) -> Values:
-    return np.mean([part.mean(axis=1) for part, _ in _parts(dataset)], axis=0)
+    parts = _parts(dataset)
+    return np.mean([of.mean(axis=1) if by is None else of @ by for of, _, by in parts], axis=0)
 
 
 def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) -> Values:
     """resamples x systems: means over queries resampled within each part."""
     parts = list(_parts(dataset))
     total = np.zeros((resamples, len(dataset.values)))
-    for part, families in parts:
+    for part, families, by in parts:
         if families is not None:
-            total += _drawn_families(part, families, resamples, random)
+            total += _drawn_families(part, families, by, resamples, random)
             continue
         spread = _Spread.of(part)
         drawn = spread.drawn if spread.is_normal(CLOSE_PAIRS) else partial(_drawn_queries, part)
@@ -177,10 +200,11 @@ def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) ->
 
 
 def _drawn_families(
-    part: Values, families: Codes, resamples: int, random: np.random.Generator
+    part: Values, families: Codes, by: Values | None, resamples: int, random: np.random.Generator
 ) -> Values:
     """resamples x systems: means over the queries of individually drawn families."""
-    sizes, totals = np.bincount(families).astype(np.float64), sums(part, families).T
+    sizes = np.bincount(families, by).astype(np.float64)
+    totals = sums(part if by is None else part * by, families).T
     means, step = np.empty((resamples, len(part))), max(1, DRAWN_AT_ONCE // len(sizes))
     for start in range(0, resamples, step):
         counts = drawn_again(len(sizes), min(step, resamples - start), random)
@@ -255,7 +279,7 @@ def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generat
     return total / len(datasets)
 
 
-def _widening(units: int) -> float:
+def _widening(units: float) -> float:
     """Factor by which percentiles of few drawn units are too narrow: t over z, and n - 1 for n.
 
     Hesterberg (2015, The American Statistician 69), the expanded percentile interval.
@@ -281,7 +305,7 @@ def _by_max_t(values: Values, sign: int, **of: Any) -> NDArray[np.bool_]:
     return better if sign > 0 else better.T
 
 
-def _by_bootstrap(means: Values, drawn: Values, units: int) -> NDArray[np.bool_]:
+def _by_bootstrap(means: Values, drawn: Values, units: float) -> NDArray[np.bool_]:
     """[i, j]: whether the simultaneous interval of i minus j lies above 0.
 
     The intervals are difference -+ c x standard error, both from the resamples; c is the 95th
@@ -305,7 +329,7 @@ def _ranking(
     drawn: Values | None,
     apart: NDArray[np.bool_],
     sign: int,
-    units: int,
+    units: float,
     *,
     drawn_from: str,
     n_datasets: int,
@@ -332,7 +356,7 @@ def _ranking(
     return Ranking(frame, better, groups, drawn_from, *counts)
 
 
-def _percentiles(drawn: Values, units: int) -> Values:
+def _percentiles(drawn: Values, units: float) -> Values:
     """2 x systems: bounds of the expanded percentile interval."""
     tail = float(normal_chance(normal_reach(LEVEL) * _widening(units))) / 2
     return np.quantile(drawn, [tail, 1 - tail], axis=0)

@@ -1,9 +1,8 @@
 """Tests of paired differences: is the difference between two systems significant on these queries?
 
-Values come as a matrix of systems x queries, nothing absent. Weights let the parts of a
-dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their forum). The
-null hypothesis of a pair is that each query's difference is as likely to have the other
-sign; of queries in families, that the sum of each family's differences is.
+Values come as a matrix of systems x queries, nothing absent. Weights let the parts of a dataset
+count equally, or are those of its queries. The null hypothesis of a pair is that each query's
+difference is as likely to have the other sign; of families, that the sum of their differences is.
 """
 
 from collections.abc import Callable
@@ -59,13 +58,15 @@ class Aligned:
     values: Values
     """systems x queries."""
     weights: Values | None
-    """Dataset of each query, if there are several, which then count equally."""
+    """Share of each query in a mean; None if all count equally."""
     n_left_out: int
     """Number of queries on which some system has no value."""
     families: Codes | None = None
     """Family of each query, if the dataset has declared any."""
     runs: Runs | None = None
     """Run-to-run variances of the systems' means, if a system has several runs."""
+    key: str = ""
+    """The key of the weights of queries; empty if the queries of a dataset count equally."""
 
     @property
     def n_units(self) -> int:

@@ -51,14 +51,15 @@ def weights(
     names = queries["dataset"].unique().tolist()
     keys, found = declared(cursor, names, "weight"), of(cursor, names, "weight")
     given = queries[["dataset", "query_id"]].merge(found, "left", ["dataset", "query_id"])
-    shares = given["family"].astype(float).fillna(0).groupby(given["dataset"]).transform(_shares)
-    if len(keys) < len(names) or not (shares.groupby(given["dataset"]).sum() > 0).all():
+    weighed = given["family"].astype(float).fillna(0).groupby(given["dataset"]).transform(shares)
+    some = weighed.groupby(given["dataset"]).sum() > 0
+    if not names or len(keys) < len(names) or not some.all():
         return None
-    return ", ".join(sorted({*keys["key"]})), shares.to_numpy() / max(len(names), 1)
+    return ", ".join(sorted({*keys["key"]})), weighed.to_numpy() / len(names)
 
 
-def _shares(weights: pd.Series) -> pd.Series:
-    # Weights may be as large as a number can be.
+def shares(weights: pd.Series) -> pd.Series:
+    """Weights as shares of their sum; they may be as large as a number can be."""
     most = weights / (weights.max() or 1)
     return most / (most.sum() or 1)
 

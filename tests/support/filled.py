@@ -54,7 +54,7 @@ def add(bench: Bench, to: Dataset, runs: Mapping[str, str], **options: Any) -> N
         imports.import_run(bench, file, to, system=system, **options)
 
 
-def take_twelve(bench: Bench) -> None:
+def take_twelve(bench: Bench, name: str = "own") -> None:
     """Take in `own`: judgements for twelve queries, and the four systems of `FOUND`."""
     qrels = bench.settings.home.parent / "qrels"
     qrels.write_text("".join(f"q{q} 0 d{q} 1\n" for q in range(12)), encoding="utf-8")
@@ -62,7 +62,7 @@ def take_twelve(bench: Bench) -> None:
         system: "".join(f"q{q} Q0 {f'd{q}' if q in found else 'x'} 1 1 t\n" for q in range(12))
         for system, found in FOUND.items()
     }
-    add(bench, imports.import_dataset(bench, "own", qrels=qrels).dataset, hits)
+    add(bench, imports.import_dataset(bench, name, qrels=qrels).dataset, hits)
 
 
 def having(folder: Path, runs: Mapping[str, str] = RUNS) -> Bench:

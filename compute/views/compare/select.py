@@ -14,6 +14,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate import rbo, significance
+from compute.evaluate.families import FEWEST_EFFECTIVE, effective
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading import one_kind, query_families
 from compute.reading.questions import question, select
@@ -120,11 +121,6 @@ def tested(
     return DataFrame([asdict(found) | sides | {"same_spread": same_spread}])
 
 
-FEWEST_EFFECTIVE = 10
-"""Queries that weighted ones must count as for a test; `tests.benchmarks.simulations.weights` has
-what it holds."""
-
-
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def weighted(
     cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str, same_spread: bool = False
@@ -135,23 +131,14 @@ def weighted(
     as in `tested`."""
     if not datasets:
         return DataFrame()
-    board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
-    if not len(board.queries) or not (found := query_families.weights(cursor, board.queries)):
+    board = matrices.of_parts_together(cursor, measure, datasets, [a, b], weighted=True)
+    if board.weights is None or not board.key or board.n_units < 2:
         return DataFrame()
-    key, weights = found
-    some = weights > 0
-    queries, weights, values = board.queries[some], weights[some], board.values[:, some]
-    runs = matrices.over_runs(cursor, measure, queries.assign(weight=weights), [a, b])
-    runs = runs.taken() if runs and same_spread else runs
-    families = (
-        None if board.families is None else np.unique(board.families[some], return_inverse=True)[1]
-    )
-    if len(weights) < 2 or (families is not None and families.max() < 1):
-        return DataFrame()
-    about: dict[str, Any] = {"weights": weights, "families": families, "runs": runs}
-    row = significance.pairs(values, **about, resamples=0).iloc[0]
-    means = dict(zip(("mean_a", "mean_b"), values @ weights, strict=True))
-    counts = {"key": key, "n": len(weights), "effective": 1 / (weights @ weights)}
+    runs = board.runs.taken() if board.runs and same_spread else board.runs
+    about: dict[str, Any] = {"weights": board.weights, "families": board.families, "runs": runs}
+    row = significance.pairs(board.values, **about, resamples=0).iloc[0]
+    means = dict(zip(("mean_a", "mean_b"), board.values @ board.weights, strict=True))
+    counts = {"key": board.key, "n": len(board.weights), "effective": effective(board.weights)}
     ends = row[["low", "high", "p"]] if counts["effective"] >= FEWEST_EFFECTIVE else row[:0]
     told = ends.reindex(["low", "high", "p"]).astype(float).to_dict()
     return DataFrame([counts | means | {"difference": row["difference"]} | told])

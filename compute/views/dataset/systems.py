@@ -220,6 +220,24 @@ def _rank(rank: float) -> str:
     return "–" if np.isnan(rank) else f"{rank:.1f}".removesuffix(".0")
 
 
+BY_WEIGHT = (
+    "Intervals and tests by weight are over families and runs, where there are any. Systems that"
+    " share a letter are not significantly different by weight."
+)
+
+
+def weighted_columns() -> list[Column]:
+    """Columns of weighted means beside those of each query once; empty groups are unknown."""
+    return [
+        Column("System", "title"),
+        Column("Weighted", "value_by", plain),
+        Column("95% CI", ("low_by", "high_by"), between),
+        Column("Significance group", "group"),
+        Column("Each query once", "value", plain),
+        Column("95% CI", ("low", "high"), between),
+    ]
+
+
 def query_columns(*, whole: bool, texts: bool) -> list[Column]:
     """Columns of queries with the systems' results on them."""
     values = (("Best", "best"), ("Median", "middle"), ("Worst", "worst"))

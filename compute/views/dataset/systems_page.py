@@ -7,6 +7,7 @@ from typing import Any
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
+from compute.base.words import counted
 from compute.evaluate.measures import better
 from compute.views.compare import power
 from compute.views.compare import select as compare_select
@@ -36,6 +37,7 @@ from compute.views.page import (
     Table,
     Text,
     folded,
+    offers,
 )
 from compute.views.shared import catalogue, in_domain, standings
 from compute.views.shared import theme as looks
@@ -45,7 +47,7 @@ _HISTORY = ("dataset", "versions", "measure")
 
 def systems(view: View) -> Iterator[Step]:
     """Means with intervals, versions of a system, and links to other pages."""
-    yield Section(partial(_standing, view), ("standing",), asks=("against", "all"))
+    yield Section(partial(_standing, view), ("standing", "weighted"), asks=("against", "all"))
     kept = ("versions_line", "versions_table")
     yield Section(partial(further, view))
     if view.ask.versions(view.choice["datasets"]):
@@ -79,6 +81,30 @@ def _standing(view: View) -> Steps:
     # Drawn after the figure because it takes a second on 10,000 queries.
     yield Into(above, partial(_certainty, view, rows["system"].tolist()))
     yield _how_to_read(view, baseline, shown, len(rows))
+    if key := offers.weights(view.ask).get(view.dataset.name):
+        yield from _weighted(view, rows, key)
+
+
+def _weighted(view: View, rows: DataFrame, key: str) -> Iterator[Step]:
+    """Weighted means with intervals and tests, beside the means of each query once."""
+    found = view.ask(standings.by_weight, measure=view.measure, **view.choice)
+    by = standings.ranked(found, view.measure).merge(rows, on="system", suffixes=("_by", ""))
+    asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
+    asked |= {"systems": by["system"].tolist(), "sign": better(view.measure), "weighted": True}
+    try:
+        order = view.ask(select_order.of_runs, **asked)
+        told = order_confidence.verdict(order, view.titles)
+    except WrongInput as error:
+        order, told = DataFrame({"system": by["system"], "group": ""}), f"{error}."
+    inverse = (1 / found["effective"]).groupby(found["system"]).sum().max()
+    n, units = int(by["n_by"].max()), found["dataset"].nunique() ** 2 / inverse
+    head = f"Weighted by {key} ({counted(n, 'query')} count as {units:,.0f})"
+    yield Text(f"{head}: {told}")
+    title = f"{view.measure} weighted by {key} on {view.dataset.title}"
+    by = by.merge(order[["system", "group"]], on="system")
+    look: dict[str, Any] = {"opens": view.to_run, "carried": [[name] for name in by["system"]]}
+    yield Table("weighted", title, by, figures.weighted_columns(), **look)
+    yield Note([figures.BY_WEIGHT])
 
 
 def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Note:

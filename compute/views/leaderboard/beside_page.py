@@ -15,7 +15,7 @@ from compute.views.annotate import select_added
 from compute.views.leaderboard import cells, rank_correlation, reproduction, select
 from compute.views.leaderboard.bump import MOST_NAMED, bump
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
-from compute.views.leaderboard.controls import OF, View, computed
+from compute.views.leaderboard.controls import OF, Filter, View, computed
 from compute.views.leaderboard.order_confidence import Ground
 from compute.views.page import (
     Ask,
@@ -71,7 +71,7 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     own = board.cells[board.cells["dataset"].isin(ground.datasets)]
     own = own[own["system"].isin(ground.systems)]
     sign = board.sign, better(other.measure)
-    theirs = _cells(view.ask, other, returned=of.filter.returned)
+    theirs = _cells(view.ask, other, of.filter)
     rows = rank_correlation.side_by_side(own, theirs, sign)
     left, right = (
         dict(zip(rows["system"], one * rows[side], strict=True))
@@ -163,13 +163,13 @@ def _others(view: View, ground: Ground) -> dict[str, Other]:
     return found
 
 
-def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
+def _cells(ask: Ask, other: Other, of: Filter) -> DataFrame:
     """Cells of the other leaderboard; computed means cover the same queries as this one's."""
     if other.kind == PUBLISHED:
         figures = ask(select.published, source=other.source, measure=other.measure)
         return cells.by_language(cells.printed(figures))
     asked = ask.whole() if other.whole else ask
-    return computed(asked, other.measure, returned=returned, added=other.added)
+    return computed(asked, other.measure, of, other.added)
 
 
 def against_print(view: View) -> Iterator[Step]:

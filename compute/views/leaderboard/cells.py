@@ -46,12 +46,16 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
     return found
 
 
-def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "") -> str:
-    """Source of the scores for the caption: `returned` queries only, or a query group (`kind`)."""
+def origin(
+    numbers: str, source: str, *, returned: bool = False, kind: str = "", weighted: str = ""
+) -> str:
+    """Source of the scores for the caption: `returned` queries only, a query group (`kind`), or
+    the datasets on which queries are `weighted`."""
     if numbers == PUBLISHED:
         return source
     over = "returned queries only (as BEIR's code)" if returned else "all judged queries"
     over += f" with {kind}" if kind else ""
+    over += f", weighted on {weighted}; on others each counts once" if weighted else ""
     return f"Computed over {over}" + (f", minus {source}" if numbers == DIFFERENCE else "")
 
 
@@ -76,6 +80,19 @@ def of_all(cells: DataFrame) -> DataFrame:
     """Cells on datasets for which every system has a value."""
     n_systems = cells.groupby("dataset")["system"].transform("nunique")
     return cells[n_systems == cells["system"].nunique()]
+
+
+def by_weight(means: DataFrame, by: DataFrame) -> DataFrame:
+    """Means of stored runs, weighted on the datasets of `by`, which is from `standings.by_weight`,
+    and on those all of whose parts it has."""
+    pairs = ["dataset", "system"]
+    by = by.rename(columns={"mean": "value", "of_runs": "spread"})
+    there = [of for of in DATASETS.values() if of.parts and {*of.parts} <= {*by["dataset"]}]
+    whole = by["dataset"].map({part: of.name for of in there for part in of.parts})
+    found = means.set_index(pairs)
+    found.update(by.set_index(pairs)[["value", "spread"]])
+    found.update(by.assign(dataset=whole).groupby(pairs)[["value"]].mean())
+    return found.reset_index()
 
 
 @remembered

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pandas import DataFrame
 
+from compute.base.words import several
 from compute.datasets import DATASETS, published
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
@@ -31,13 +32,16 @@ from compute.views.page import (
     Switch,
     offers,
 )
-from compute.views.shared import catalogue
+from compute.views.shared import catalogue, standings
 from compute.views.shared.theme import FAMILIES
 
 HEATMAP, TABLE = VIEWS = ("Heatmap", "Table")
-FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared", "systems")
+FILTERS = (
+    *("queries", "task", "domain", "group", "family"),
+    *("returned", "weighted", "shared", "systems"),
+)
 """Keys of the popover's controls."""
-OF = ("task", "domain", "group", "family", "returned", "shared", "systems", "measure")
+OF = (*FILTERS[1:], "measure")
 """Controls that apply to all figures and tables of the page."""
 _FILTERS = {"group": "Dataset group"}
 _OF_ALL = "Published scores cover all queries. For query groups, choose Scores: Computed."
@@ -53,6 +57,8 @@ class Filter(NamedTuple):
     families: list[str]
     returned: bool
     """True for means over only the queries with results."""
+    weights: dict[str, str]
+    """The key of weights by dataset, if their queries are to be weighted."""
     shared: bool
     """True to show only datasets on which all shown systems have scores."""
     place: Any
@@ -73,8 +79,8 @@ class Numbers(NamedTuple):
 
     @property
     def tested(self) -> bool:
-        """True if there are per-query scores over the same queries as the means."""
-        return self.kind == COMPUTED and not self.filter.returned
+        """True if there are per-query scores over the same queries as the means, each once."""
+        return self.kind == COMPUTED and not self.filter.returned and not self.filter.weights
 
     @property
     def mark(self) -> str:
@@ -111,8 +117,11 @@ class View(NamedTuple):
     def origin(self) -> str:
         """Source of the scores."""
         kind = self.ask.kind.title if self.ask.kind else ""
-        of = self.of
-        return cells.origin(of.kind, of.source, returned=of.filter.returned, kind=kind)
+        of, on = self.of, self.board.datasets.set_index("dataset")["title"]
+        keys = of.filter.weights.items()
+        weighted = several([f"{on[name]} ({key})" for name, key in keys if name in on], 3)
+        about: dict[str, Any] = {"returned": of.filter.returned, "kind": kind}
+        return cells.origin(of.kind, of.source, **about, weighted=weighted)
 
     @property
     def tests(self) -> dict[str, Any]:
@@ -144,8 +153,9 @@ def controls(ask: Ask) -> Steps:
     of: Numbers = yield Row(partial(_numbers, ask, tables, datasets))
     ask, chosen, gaps = of.filter.ask, of.filter, of.kind == DIFFERENCE
     printed = cells.printed(ask(select.published, source=of.source, measure=of.measure))
-    ours = computed(ask, of.measure, returned=chosen.returned)
-    shown = cells.of_datasets(cells.cells(of.kind, printed, ours), datasets, chosen.wanted)
+    ours = computed(ask, of.measure, chosen._replace(weights={}))
+    held = computed(ask, of.measure, chosen)
+    shown = cells.of_datasets(cells.cells(of.kind, printed, held), datasets, chosen.wanted)
     bare = ask(catalogue.unjudged)["dataset"].tolist() if of.kind == COMPUTED else []
     if shown.empty:
         yield from _nothing(bare, in_common(0, printed) if gaps else "")
@@ -228,16 +238,21 @@ def _filters(ask: Ask, choices: Mapping[str, Sequence[str]], numbers: str) -> St
         wanted[column] = yield Many(column, _FILTERS.get(column, column.capitalize()), values)
     families = yield Many("family", "System type", list(FAMILIES))
     returned = yield Switch("returned", "Average over returned queries only (as BEIR's code)")
+    weights = offers.weights(ask) if numbers == COMPUTED and not returned else {}
+    keys = ", ".join(sorted({*weights.values()}))
+    if weights and not (yield Switch("weighted", f"Weight queries by {keys}, where given")):
+        weights = {}
     shared = yield Switch("shared", "Only datasets covered by all systems")
-    return Filter(ask, wanted, families, returned, shared, place)
+    return Filter(ask, wanted, families, returned, weights, shared, place)
 
 
-def computed(
-    ask: Ask, measure: str, *, returned: bool = False, added: bool | None = None
-) -> DataFrame:
-    """Cells of the stored runs."""
+def computed(ask: Ask, measure: str, of: Filter, added: bool | None = None) -> DataFrame:
+    """Cells of the stored runs, by weight on datasets with `weights`."""
     means = ask(select.means, measure=measure, added=added)
-    column = "value_returned" if returned else "value"
+    if of.weights:
+        by = ask(standings.by_weight, datasets=[*of.weights], measure=measure, added=added)
+        means = cells.by_weight(means, by)
+    column = "value_returned" if of.returned else "value"
     return cells.computed(means, ask(select.holes), ask(catalogue.trained_pairs), column)
 
 

@@ -125,12 +125,12 @@ def ranking(view: View, ground: Ground) -> DataFrame:
     about: dict[str, Any] = {"measure": of.measure, "sign": view.board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
         return view.ask(select_order.of_print, source=of.source, **about)
-    return view.ask(select_order.of_runs, **about)
+    return view.ask(select_order.of_runs, **about, weighted=bool(of.filter.weights))
 
 
 def _leads(view: View, ground: Ground, order: DataFrame) -> str:
     """The smallest lead that the test can detect; for one dataset, over its queries."""
-    alike = order_confidence.like_first(order)
+    alike = [] if view.of.filter.weights else order_confidence.like_first(order)
     if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
         return ""
     pairs = view.ask(standings.among_all, measure=view.of.measure, **ground._asdict())

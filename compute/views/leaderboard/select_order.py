@@ -24,13 +24,15 @@ def of_runs(
     datasets: Sequence[str],
     systems: Sequence[str],
     sign: int,
+    weighted: bool = False,
 ) -> DataFrame:
     """system, COLUMNS, and the fields drawn to n_families of `rank_intervals.Ranking`; best first.
 
     The mean over datasets of the mean over all judged queries; forums of CQADupStack count
-    equally. `sign` is -1 if lower is better. Every system has a run on every dataset.
+    equally. `sign` is -1 if lower is better. Every system has a run on every dataset. `weighted`
+    counts queries by weight on datasets that have weights.
     """
-    boards = matrices.of_boards(cursor, measure, datasets, systems)
+    boards = matrices.of_boards(cursor, measure, datasets, systems, weighted)
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pandas import DataFrame, Series
 
 from compute.base.words import counted
-from compute.datasets import Dataset
+from compute.datasets import DATASETS, Dataset
 from compute.evaluate.measures import is_measure
 from compute.store import freshness, run_versions
 from compute.systems import SYSTEMS, System, learnt_from
@@ -29,6 +29,16 @@ def system_titles(ask: Ask) -> dict[str, str]:
     named = unique_titles(ask(catalogue.systems), "system")
     kept = {part.system: part.version_of for part in ask.versions()}
     return named | {name: run_versions.title(named.get(of, of), name) for name, of in kept.items()}
+
+
+def weights(ask: Ask) -> dict[str, str]:
+    """The key of the weights of queries of each dataset that has some, or all whose parts do."""
+    labels = [part for part in ask.parts() if part.kind == "query_labels" and not part.system]
+    keys = {part.dataset: str(part.provenance.get("weight", "")) for part in labels}
+    keys = {name: key for name, key in keys.items() if key}
+    of = {name: of.parts for name, of in DATASETS.items() if of.parts and {*of.parts} <= {*keys}}
+    whole = {name: ", ".join(sorted({keys[part] for part in parts})) for name, parts in of.items()}
+    return keys | whole
 
 
 def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:

@@ -41,29 +41,51 @@ where list_contains($datasets, dataset) and measure = $measure and list_contains
 
 
 def of_boards(
-    cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
+    cursor: DuckDBPyConnection,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    weighted: bool = False,
 ) -> list[Aligned]:
-    """Values of systems on each dataset, for the queries on which all systems have a value."""
+    """Values of systems on each dataset, for the queries on which all systems have a value; if
+    `weighted`, with the weights of queries, where a dataset has some."""
     parts = _parts(cursor, datasets)
     found, families = (
         _found(cursor, measure, parts, systems),
         query_families.of(cursor, _all(parts)),
     )
     boards = [_board(found, sorted(parts[name]), systems, families) for name in datasets]
-    return [_with_runs(cursor, measure, board) for board in boards]
+    return [_with_runs(cursor, measure, board, weighted) for board in boards]
 
 
 def of_parts_together(
-    cursor: DuckDBPyConnection, measure: str, parts: Sequence[str], systems: Sequence[str]
+    cursor: DuckDBPyConnection,
+    measure: str,
+    parts: Sequence[str],
+    systems: Sequence[str],
+    weighted: bool = False,
 ) -> Aligned:
-    """Values of systems on the queries of a dataset, which is given by its parts or its name."""
+    """Values of systems on the queries of a dataset, which is given by its parts or its name;
+    `weighted` as in `of_boards`."""
     found = _found(cursor, measure, {"": parts}, systems)
     board = _board(found, sorted(parts), systems, query_families.of(cursor, parts))
-    return _with_runs(cursor, measure, board)
+    return _with_runs(cursor, measure, board, weighted)
 
 
-def _with_runs(cursor: DuckDBPyConnection, measure: str, board: Aligned) -> Aligned:
-    return replace(board, runs=over_runs(cursor, measure, board.queries, board.systems))
+def _with_runs(cursor: DuckDBPyConnection, measure: str, board: Aligned, weighted: bool) -> Aligned:
+    board = _by_weight(cursor, board) if weighted else board
+    queries = board.queries.assign(weight=board.weights) if board.key else board.queries
+    return replace(board, runs=over_runs(cursor, measure, queries, board.systems))
+
+
+def _by_weight(cursor: DuckDBPyConnection, board: Aligned) -> Aligned:
+    """The queries with a weight above 0, by weight; as given if the dataset has no weights."""
+    if not (found := query_families.weights(cursor, board.queries)):
+        return board
+    some, of = found[1] > 0, board.families
+    of = None if of is None else np.unique(of[some], return_inverse=True)[1]
+    only: dict[str, Any] = {"queries": board.queries[some], "values": board.values[:, some]}
+    return replace(board, **only, weights=found[1][some], families=of, key=found[0])
 
 
 def several(cursor: DuckDBPyConnection, systems: Sequence[str]) -> set[str]:

@@ -12,7 +12,7 @@ from pandas import DataFrame, Series
 
 from compute.evaluate import power, significance
 from compute.evaluate.distributions import EQUAL, Runs, spread_said
-from compute.evaluate.families import of_mean, said
+from compute.evaluate.families import FEWEST_EFFECTIVE, effective, of_mean, said
 from compute.evaluate.measures import better
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
@@ -77,6 +77,31 @@ def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) 
     rows["variance"] = rows["variance"].fillna(rows["spread"] ** 2 / rows["n"])
     rows["freedom"] = rows["freedom"].where(rows["families"].notna(), rows["n"] - 1)
     return rows.fillna({"families": 0})
+
+
+@question(datasets=("datasets",), shows="runs")
+def by_weight(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
+    """`standing` by the weights of queries: dataset, system, n (queries of a weight above 0), mean,
+    variance, freedom, effective (Kish: as many equally weighted queries), hole (absent), runs and
+    of_runs. The variance is absent where the queries count as fewer than FEWEST_EFFECTIVE."""
+    values = cursor.execute(_VALUES, {"datasets": list(datasets), "measure": measure}).df()
+    given = query_families.of(cursor, datasets, "weight").rename(columns={"family": "weight"})
+    values = values.merge(given.astype({"weight": float}), "inner", ["dataset", "query_id"])
+    families, found = query_families.of(cursor, datasets), []
+    for (dataset, system), of in values[values["weight"] > 0].groupby(["dataset", "system"]):
+        shares = query_families.shares(of["weight"]).to_numpy()
+        codes = query_families.codes(of, families)
+        codes = np.arange(len(of)) if codes is None else codes
+        mean, n = shares @ of["value"], effective(shares)
+        error, freedom = of_mean(of["value"], codes, shares)
+        runs = matrices.over_runs(
+            cursor, measure, of.drop(columns=["system", "value"]), [str(system)]
+        )
+        again = (runs.n[0], runs.spreads[0]) if runs else (np.nan, np.nan)
+        error = error if n >= FEWEST_EFFECTIVE else np.nan
+        found.append((dataset, system, len(of), mean, error**2, freedom, n, np.nan, *again))
+    columns = ("dataset", "system", "n", "mean", "variance", "freedom", "effective", "hole")
+    return DataFrame(found, columns=[*columns, "runs", "of_runs"])
 
 
 def by_family(rows: DataFrame) -> str:

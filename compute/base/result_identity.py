@@ -10,7 +10,7 @@ _KINDS = (
     "corpus queries query_labels judgements subtopics machine_grades carried leakage documents"
     " lengths length_counts ngrams wordpieces overlap generated material recipe model training"
     " augmented translation index shard embeddings hits top scores efficiency repeats run_scores"
-    " printed"
+    " printed anchor"
 )
 FORMAT = dict.fromkeys(_KINDS.split(), 1)
 """Format version of every kind, increased by hand when the meaning of its content changes."""

@@ -74,6 +74,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "efficiency": "show.efficiency:efficiency",
         "compare": "show.compare:compare",
         "gate": "gate:gate",
+        "anchor": "gate:anchor",
         "export figure": "exporting:figure",
         "export table": "exporting:table",
         "export view": "exporting:view",

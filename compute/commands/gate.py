@@ -1,59 +1,62 @@
-"""The gate command for continuous integration: is a candidate worse than a baseline?"""
+"""The gate command for continuous integration, and the anchor that it also compares with."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
-from pandas import DataFrame, MultiIndex
+from pandas import DataFrame, MultiIndex, Series
 
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
+from compute.base.words import counted
 from compute.commands import options
-from compute.commands.common import scored_by
-from compute.commands.opening import open_whole
+from compute.commands.common import done, scored_by
+from compute.commands.opening import open_bench, open_whole
 from compute.datasets import Dataset
 from compute.datasets import dataset as dataset_of
-from compute.evaluate.measures import parse
-from compute.evaluate.non_inferiority import decide
+from compute.evaluate.measures import Measure, parse
+from compute.evaluate.non_inferiority import MARGIN, NIGHT, decide
 from compute.evaluate.power import LARGEST
 from compute.exports import verdicts
 from compute.exports.verdicts import Report
-from compute.intake import gate_runs
+from compute.intake import anchors, gate_runs
+from compute.intake.gate_runs import Given
 from compute.reading import database
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.dataset import select_slices
 from compute.views.shared import query_slices
 
-Compared = Annotated[str, Parameter(help="a stored system, a run file or a folder of run files")]
+BEST = "best"
+Margin = Annotated[float, Parameter(converter=options.above_0, show_default=True)]
 
 
 @dataclass(frozen=True)
 class _Asked:
     """Runs to compare, and the tolerated loss."""
 
-    runs: tuple[str, str]
+    baseline: str | None
+    """None: the best of the candidate's earlier versions."""
+    candidate: str
     datasets: Sequence[str]
-    measure: str
+    measure: Measure
     margin: float
     slices: Sequence[str]
     unanswered: str
 
 
 def gate(
-    baseline: Compared,
-    candidate: Compared,
-    /,
-    *,
+    *runs: Annotated[str, Parameter(required=True)],
     dataset: Annotated[
         tuple[str, ...],
         options.SEVERAL,
         Parameter(required=True, metavar="DATASET", help=options.EXAMPLES),
     ],
+    against: Annotated[str, Parameter(metavar="RUN")] = "",
     measure: Annotated[str, Parameter(show_default=True)] = "nDCG@10",
-    margin: Annotated[float, Parameter(converter=options.above_0, show_default=True)] = 0.01,
+    margin: Margin = 0.01,
     slice: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="KEY")] = (),
     unanswered: Annotated[Literal["refuse", "zero"], Parameter(show_default=True)] = "refuse",
     json: options.Json = False,
@@ -62,9 +65,12 @@ def gate(
 ) -> int:
     """Test whether a candidate is worse than a baseline.
 
-    Exit status 0: not worse, 3: worse, 4: undecided, 5: not comparable.
+    Exit status 0: no worse, 3: worse, 4: too little evidence, 5: not comparable.
 
     Args:
+        runs: baseline and candidate, each a stored system, a run file or a folder of run files
+        against: the baseline, if only the candidate is given; best: the best of its system's
+            earlier versions
         margin: largest tolerated loss in mean score
         slice: also decide for each query group of this key
         unanswered: if over 10% of the baseline's queries have no hits: not comparable, or score 0
@@ -78,12 +84,12 @@ def gate(
             f"--slice {key} only describes results, since its groups are"
             f" {query_slices.BY_RESULTS[key]}: leave it out, or name another key"
         )
-    if margin >= LARGEST:
-        raise WrongInput(
-            f"--margin {margin:g} lets everything pass, since measures range from 0 to 1: give a"
-            " smaller one, such as .01 for a point of 100"
-        )
-    asked = _Asked((baseline, candidate), dataset, measure, margin, slice, unanswered)
+    _refuse_large(margin)
+    two = (against, *runs) if against else runs
+    if len(two) != 2:
+        raise WrongInput("give a baseline and a candidate, or a candidate and --against BASELINE")
+    names, base = tuple(dict.fromkeys(dataset)), None if against == BEST else two[0]
+    asked = _Asked(base, two[1], names, parse(measure), margin, slice, unanswered)
     report = _decided(open_whole(), asked)
     if junit:
         verdicts.write(verdicts.junit(report), junit)
@@ -98,25 +104,84 @@ def gate(
     return report.status
 
 
+def _refuse_large(margin: float) -> None:
+    if margin >= LARGEST:
+        raise WrongInput(
+            f"--margin {margin:g} lets everything pass, since measures range from 0 to 1: give a"
+            " smaller one, such as .01 for a point of 100"
+        )
+
+
+def anchor(
+    system: Annotated[str, Parameter(help="a stored system or version, such as ours@1")] = "",
+    /,
+    *,
+    dataset: options.Dataset,
+    margin: Margin = 0.03,
+    remove: bool = False,
+) -> int:
+    """Mark a stored run as the anchor of a dataset: `gate` then also compares candidates with it.
+
+    Without a system, print the anchor.
+
+    Args:
+        margin: largest tolerated sum of losses since the anchor
+        remove: remove the anchor
+    """
+    _refuse_large(margin)
+    bench = open_bench()
+    row = dataset_of(dataset, own_datasets(bench.store))
+    if system or remove:
+        anchors.mark(bench.store, row, "" if remove else system, margin)
+        done(bench)
+    found = anchors.of(bench.store, row.name)
+    since = f"{found[0]}: means may lose {found[1]:g} since" if found else "not marked"
+    printable.say(f"the anchor of {row.name} is {since}")
+    return 0
+
+
 def _decided(bench: Bench, asked: _Asked) -> Report:
-    measure, own = parse(asked.measure), own_datasets(bench.store)
-    rows = [dataset_of(name, own) for name in dict.fromkeys(asked.datasets)]
-    two = [gate_runs.given(bench.store, word) for word in asked.runs]
-    groups, remarks = {}, list[str]()
-    for row in rows:
-        for one in two:
+    own, groups, of, remarks = own_datasets(bench.store), {}, list[str](), list[str]()
+    for name in asked.datasets:
+        row = dataset_of(name, own)
+        for against, found, told in _compared(bench, row, asked):
+            since = ", since the anchor" if MARGIN in found else ""
+            kept = kinds(bench, row, found, asked.slices) if asked.slices else {}
+            kept = {f"{title}{since}": rows for title, rows in {name: found, **kept}.items()}
+            of, remarks = of + [printable.printable(against)] * len(kept), remarks + told
+            groups |= kept
+    how = {"any_answered": asked.unanswered == "zero"}
+    found = decide(groups, asked.margin, asked.measure.formula.better, **how).assign(against=of)
+    anchored = Series([MARGIN in rows for rows in groups.values()])
+    found["lost_since_anchor"] = (-found["difference"]).where(anchored)
+    # File names may contain characters that a terminal or XML would interpret.
+    told = [printable.printable(remark) for remark in dict.fromkeys(remarks)]
+    candidate = printable.printable(asked.candidate)
+    return Report(str(asked.measure), asked.margin, of[0], candidate, found, told)
+
+
+def _compared(
+    bench: Bench, row: Dataset, asked: _Asked
+) -> Iterator[tuple[str, DataFrame, list[str]]]:
+    """The baseline, then the anchor if there is one: name, rows, which have a MARGIN for the
+    anchor, and remarks."""
+    store, measure, alone = bench.store, asked.measure, len(asked.datasets) == 1
+    candidate, anchor = gate_runs.given(store, asked.candidate), anchors.of(store, row.name)
+    if asked.baseline is None:
+        runs = gate_runs.earlier(store, row, candidate)
+        more: dict[str, float] = {NIGHT: len(runs)}
+        named = [(f"the best of {counted(len(runs), 'earlier version')}", runs, more)]
+    else:
+        named = [(asked.baseline, [gate_runs.given(store, asked.baseline)], {})]
+    if anchor:
+        since, margin = anchor
+        named.append((f"the anchor {since}", [Given(since, None)], {MARGIN: margin}))
+    for name, runs, more in named:
+        for one in (*runs, candidate):
             if one.path is None and (lacking := scored_by(bench, str(measure), row.name, one.name)):
                 raise Missing(lacking[0])
-        found, told = gate_runs.compared(bench, row, two, measure, alone=len(rows) == 1)
-        groups[row.name] = found
-        groups |= kinds(bench, row, found, asked.slices) if asked.slices else {}
-        remarks += told
-    how = {"any_answered": asked.unanswered == "zero"}
-    found = decide(groups, asked.margin, measure.formula.better, **how)
-    # File names may contain characters that a terminal or XML would interpret.
-    baseline, candidate = (printable.printable(one.name) for one in two)
-    told = [printable.printable(remark) for remark in remarks]
-    return Report(str(measure), asked.margin, baseline, candidate, found, told)
+        found, told = gate_runs.with_all(bench, row, runs, candidate, measure, alone)
+        yield name, found.assign(**more), told
 
 
 def kinds(

@@ -118,7 +118,7 @@ def t_reach(level: ArrayLike, freedom: ArrayLike) -> Any:
 
 
 def student(
-    mean: ArrayLike, error: ArrayLike, freedom: ArrayLike, level: float = LEVEL
+    mean: ArrayLike, error: ArrayLike, freedom: ArrayLike, level: ArrayLike = LEVEL
 ) -> tuple[Values, Values]:
     """The ends of Student's interval of a mean with this standard error.
 

@@ -75,14 +75,15 @@ def detectable(
 
 
 def queries_needed(
-    difference: float, deviation: ArrayLike, level: ArrayLike, power: float = POWER
+    difference: ArrayLike, deviation: ArrayLike, level: ArrayLike, power: float = POWER
 ) -> NDArray[np.int64]:
     """Fewest queries that detect a given true difference above 0.
 
     `deviation` is the standard deviation of the differences of queries: sqrt(n) times the standard
     error. At least FEWEST, at most MOST. Of families it takes and gives their number.
     """
-    spread, level = np.broadcast_arrays(np.asarray(deviation, np.float64), np.asarray(level))
+    given = (np.asarray(of, np.float64) for of in (deviation, level, difference))
+    spread, level, difference = np.broadcast_arrays(*given)
     low, high = (np.full(spread.shape, end, np.int64) for end in (FEWEST, MOST))
     while (low < high).any():
         middle = (low + high) // 2

@@ -23,11 +23,20 @@ from compute.evaluate.sign_flips import LEVEL
 
 STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4, NOT_COMPARABLE: 5}
 """Exit statuses; 1 is a bug and 2 wrong input, as for every command."""
+_BY = "{} by more than {:g} on {}"
+_WORDS = {
+    NOT_WORSE: ("no worse", "{} is no worse than", "{} by {:g} or more, on {}"),
+    WORSE: ("worse", "{} is worse than", _BY),
+    UNDECIDED: ("too little evidence", "too little evidence whether {} is worse than", _BY),
+    NOT_COMPARABLE: ("not comparable", "{} is not comparable with", "{0} on {2}"),
+}
+"""Words for the verdicts, whose names are those of JSON; and the two parts of a headline."""
+EQUIVALENT = "equivalent within the margin"
 ABSENT = "–"
 MOST_DIGITS = 9
 _READING = (
     "difference: above 0 the candidate is better; its CI is Student's",
-    "queries needed: for an 80% chance of the verdict not worse, if both are equally good",
+    "queries needed: for an 80% chance of the verdict no worse, if both are equally good",
     "unjudged: share of the baseline's and the candidate's top k; unjudged documents count as not"
     " relevant; possible range: of the difference once they are judged; verdict there: at its ends",
 )
@@ -52,6 +61,11 @@ class Report:
         return overall(self.found["verdict"].tolist())
 
     @property
+    def equivalent(self) -> bool:
+        """Whether both ends lie within the margin on all groups."""
+        return bool(self.found["equivalent"].all())
+
+    @property
     def status(self) -> int:
         """The exit status."""
         return STATUS[self.verdict]
@@ -59,17 +73,15 @@ class Report:
 
 def headline(report: Report) -> str:
     """The verdict in one sentence that names the groups on which it rests."""
-    named = [_reason(row, report) for row in _rows(report) if row["verdict"] == report.verdict]
-    loss, where = f"{report.baseline} by more than {report.margin:g}", "; ".join(named)
-    if report.verdict == NOT_WORSE:
-        loss = f"{report.baseline} by {report.margin:g} or more"
-        return f"{report.measure}: {report.candidate} is not worse than {loss}, on {where}"
-    if report.verdict == NOT_COMPARABLE:
-        loss = report.baseline
-        return f"{report.measure}: {report.candidate} is not comparable with {loss} on {where}"
-    if report.verdict == WORSE:
-        return f"{report.measure}: {report.candidate} is worse than {loss} on {where}"
-    return f"{report.measure}: undecided whether {report.candidate} is worse than {loss} on {where}"
+    named: dict[tuple[str, float], list[str]] = {}
+    for row in _rows(report):
+        if row["verdict"] == report.verdict:
+            of = row.get("against", report.baseline), row["margin"]
+            named.setdefault(of, []).append(_reason(row, report))
+    _, opening, loss = _WORDS[report.verdict]
+    losses = [loss.format(*of, "; ".join(where)) for of, where in named.items()]
+    also = f", and {opening.split()[-1]} ".join(losses) + f": {EQUIVALENT}" * report.equivalent
+    return f"{report.measure}: {opening.format(report.candidate)} {also}"
 
 
 def table(report: Report) -> DataFrame:
@@ -81,12 +93,12 @@ def table(report: Report) -> DataFrame:
             "baseline": _number(row["baseline"]),
             "candidate": _number(row["candidate"]),
             "difference": _number(row["difference"]),
-            "95% CI": _interval(row, report.margin),
-            "verdict": row["verdict"],
+            "95% CI": _interval(row),
+            "verdict": _said(row["verdict"]) + f", {EQUIVALENT}" * row["equivalent"],
             "queries needed": _count(row["queries_needed"]),
             "unjudged": _span(row["holes_baseline"], row["holes_candidate"], ", "),
             "possible range": _span(row["least"], row["most"]),
-            "verdict there": _span(row["at_least"], row["at_most"]),
+            "verdict there": _span(_said(row["at_least"]), _said(row["at_most"])),
         }
         for row in _rows(report)
     ]
@@ -95,9 +107,10 @@ def table(report: Report) -> DataFrame:
 
 def record(report: Report) -> str:
     """JSON of the whole decision, with null for absent values."""
-    names = ("measure", "margin", "baseline", "candidate", "verdict", "status", "remarks")
+    names = ("measure", "margin", "baseline", "candidate", "verdict", "equivalent", "status")
     rows = json.loads(unsigned(report.found).to_json(orient="records"))
-    whole = {name: getattr(report, name) for name in names} | {"groups": rows}
+    whole = {name: getattr(report, name) for name in (*names, "remarks")} | {"groups": rows}
+    whole |= {"said": headline(report)}
     # ASCII, so that no file name can control a terminal.
     return json.dumps(whole, indent=1) + "\n"
 
@@ -109,14 +122,14 @@ def markdown(report: Report) -> str:
     from compute.exports.tables import markdown as written
     from compute.views.page import Table
 
-    heading = f"### Retrieval gate: {report.verdict}"
+    heading = f"### Retrieval gate: {_said(report.verdict)}"
     body = written(Table("gate", headline(report), table(report))).decode()
     remarks = "".join(f"- {escape_markdown(told)}\n" for told in notes(report))
     return f"{heading}\n\n{body}\n{remarks}"
 
 
 def junit(report: Report) -> bytes:
-    """JUnit XML: a test case for each group, which passes only if the candidate is not worse."""
+    """JUnit XML: a test case for each group, which passes only if the candidate is no worse."""
     failed = sum(row["verdict"] != NOT_WORSE for row in _rows(report))
     counts = {"tests": str(len(report.found)), "failures": str(failed), "errors": "0"}
     name = f"gate {report.measure} {report.margin:g}"
@@ -151,12 +164,29 @@ def write(content: bytes, path: Path) -> None:
 def notes(report: Report) -> list[str]:
     """Notes on how to read the table, and the remarks."""
     told = list(_READING)
-    told += [said for row in _rows(report) if (said := _thin(row, report.margin))]
+    told += [said for row in _rows(report) if (said := _thin(row))]
     told += [_by_family(row) for row in _rows(report) if not _absent(row.get("families"))]
+    told += [_of_versions(row) for row in _rows(report) if not _absent(row["versions"])]
+    told += [_lost(row) for row in _rows(report) if not _absent(row.get("lost_since_anchor"))]
     return told + report.remarks
 
 
-def _thin(row: Row, margin: float) -> str:
+def _lost(row: Row) -> str:
+    """Sentence on the losses since the anchor, which add up to the difference from it."""
+    lost, ends = row["lost_since_anchor"], _span(-row["high"], -row["low"])
+    total = f"the sum of losses is {_number(lost)}{' (a gain)' * (lost < 0)}, 95% CI {ends}"
+    return f"{row['group']}: {total}; {row['margin']:g} is tolerated in total"
+
+
+def _of_versions(row: Row) -> str:
+    """Sentence on the version with the best mean, and on what the interval is corrected for."""
+    best = f"{row['group']}: {row['version']} has the best mean so far; the interval refers to the"
+    return (
+        f"{best} best true mean of {row['versions']}, and is corrected for them and for all nights"
+    )
+
+
+def _thin(row: Row) -> str:
     """Warning about a group with few differing queries; empty for others."""
     group, n, differing = row["group"], row["n"], row["differing"]
     by_family = not _absent(row.get("families"))
@@ -170,9 +200,9 @@ def _thin(row: Row, margin: float) -> str:
         shows = f"with {n:,} queries like those of {group}, two equally good systems pass in 80%"
         return f"{shows} of cases or more, and this candidate did not" if enough else ""
     some = f"{differing} of {units:,} {noun} of {group}" if differing else f"no query of {group}"
-    unseen = (1 - margin) ** n
+    unseen = (1 - row["margin"]) ** n
     rare = (
-        f"; a total loss on {margin:.3g} of all queries would not appear among {n:,} in"
+        f"; a total loss on {row['margin']:.3g} of all queries would not appear among {n:,} in"
         f" {unseen:.0%} of cases"
     )
     return f"{some} {'differ' if differing > 1 else 'differs'}{rare * (unseen > LEVEL / 2)}"
@@ -183,6 +213,10 @@ def _by_family(row: Row) -> str:
     few = f": no interval with fewer than {FEWEST_FAMILIES}" * (row["families"] < FEWEST_FAMILIES)
     said = families_said(row["n"], row["families"], row["design_effect"])
     return f"{row['group']}: the interval is over {said}{few}"
+
+
+def _said(verdict: Any) -> Any:
+    return _WORDS[verdict][0] if verdict in _WORDS else verdict
 
 
 def _rows(report: Report) -> list[dict[Hashable, Any]]:
@@ -198,7 +232,7 @@ def _reason(row: Row, report: Report) -> str:
             f"{row['unanswered']:,} of {counted(row['answered'], 'query')} that the other answers"
         )
         return f"{row['group']} (no hit on {lost}; --unanswered zero counts them as 0)"
-    where = f"{row['group']} (interval {_interval(row, report.margin)}"
+    where = f"{row['group']} (interval {_interval(row)}"
     if row["verdict"] == WORSE:
         corrected = " by Holm's method" * (len(report.found) > 1)
         return f"{where}, p {row['p']:.2g}{corrected})"
@@ -218,9 +252,9 @@ def _number(value: Any, digits: int = 4) -> str:
     return ABSENT if _absent(value) else f"{value:z.{digits}f}"
 
 
-def _interval(row: Row, margin: float) -> str:
+def _interval(row: Row) -> str:
     """Both bounds, never rounded across the margin, which would contradict the verdict."""
-    ends = [_number(end, _digits(end, margin)) for end in (row["low"], row["high"])]
+    ends = [_number(end, _digits(end, row["margin"])) for end in (row["low"], row["high"])]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 

@@ -17,13 +17,13 @@ from compute.datasets.places import how_to_judge
 from compute.evaluate import holes, scored_measures
 from compute.evaluate.distributions import spread_said
 from compute.evaluate.measures import Measure, evaluate
-from compute.evaluate.non_inferiority import COLUMNS, MEANS, OF_RUN
+from compute.evaluate.non_inferiority import COLUMNS, MEANS, OF_RUN, VERSION
 from compute.intake import imports, query_labels
 from compute.recompute import run as recompute
-from compute.store import damage, freshness, repeats
+from compute.store import damage, freshness, repeats, run_versions
 from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
-from compute.store.store import Store
+from compute.store.store import Part, Store
 
 FIRST = 10
 """Least depth at which judged and unjudged documents are counted."""
@@ -39,6 +39,10 @@ class Given(NamedTuple):
     name: str
     path: Path | None
     """A file, or a folder with a file for each dataset; None for a stored system."""
+
+
+class _Stale(Missing):
+    """A stored run whose inputs have changed."""
 
 
 class _Side(NamedTuple):
@@ -141,6 +145,54 @@ def compared(
     return whole, list(dict.fromkeys(remarks))
 
 
+def with_all(
+    bench: Bench,
+    row: Dataset,
+    runs: Sequence[Given],
+    candidate: Given,
+    measure: Measure,
+    alone: bool,
+) -> tuple[DataFrame, list[str]]:
+    """`compared` with each of several baselines, named by VERSION. Stale ones are left out, with a
+    remark, unless all are."""
+    frames, remarks, stale = [], list[str](), list[Missing]()
+    for one in runs:
+        try:
+            found, told = compared(bench, row, (one, candidate), measure, alone=alone)
+            frames.append(found.assign(**{VERSION: one.name}))
+            # Not a remark on each of a hundred versions.
+            own = f"{candidate.name} on " if len(runs) > 1 else ""
+            remarks += [line for line in told if line.startswith(own)]
+        except _Stale as error:
+            stale.append(error)
+    if not frames:
+        raise stale[-1]
+    remarks += [f"{len(stale)} of {len(runs)} left out: {stale[-1]}"] if stale else []
+    return pd.concat(frames, ignore_index=True), list(dict.fromkeys(remarks))
+
+
+def earlier(store: Store, row: Dataset, candidate: Given) -> list[Given]:
+    """The earlier versions of a stored system, or of a version's, on every part of a dataset, the
+    oldest first. Raises WrongInput for a run from a file, since a night that left no version could
+    not be corrected for; Missing if there is none."""
+    system, found = candidate.name, []
+    if candidate.path:
+        raise WrongInput(
+            f"--against best compares a stored system with its versions: import {system} first,"
+            f" python -m compute import-run {system} --dataset {row.name} --as-version"
+        )
+    for part in row.parts or (row.name,):
+        hits = damage.run(store, part, system)
+        runs = run_versions.stored(store, part, hits.version_of or system)
+        names = [run.system for run in runs]
+        found.append(names[: names.index(system)] if hits.version_of else names)
+    if not (before := [name for name in found[0] if all(name in names for names in found)]):
+        raise Missing(
+            f"{system} has no earlier version on {row.name}: import-run --as-version keeps one"
+        )
+    return [Given(name, None) for name in before]
+
+
 def _family(rows: DataFrame, families: Series) -> Series:
     """By part, since families of other parts may have the same name."""
     own = rows["query_id"].map(families)
@@ -171,11 +223,12 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
             f"{system} has no run on {name}, but on {', '.join(on)}: import or compute one there"
         )
     if system in freshness.outdated(store.parts(picked=[system]), [name]):
-        raise Missing(
+        raise _Stale(
             f"{system} on {name} is stale, since its inputs have changed: python -m compute"
             f" rescore {name}, or rerun or reimport it"
         )
     hits, scores = (damage.wanted(store, kind, name, system) for kind in ("hits", "scores"))
+    _refuse_other_corpus(hits, loaded)
     columns, first = ["query_id", "doc_id", "rank"], [("rank", "<=", _cut(measure))]
     top = pq.read_table(hits.path, columns=columns, filters=first).to_pandas()
     values = _values(recompute.read(scores), measure)
@@ -189,6 +242,15 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
     lacking = set().union(*(asked - set(answered) for answered in lists))
     runs = own.pivot(index="query_id", columns="run", values="value")
     return side._replace(runs=runs, unanswered=lacking)
+
+
+def _refuse_other_corpus(hits: Part, loaded: Loaded) -> None:
+    corpus = hits.provenance.get("run_version", {}).get("corpus")
+    if corpus and corpus != (loaded.lengths and loaded.lengths.fingerprint):
+        raise _Stale(
+            f"{hits.system} on {hits.dataset} is stale, since it searched other documents than"
+            " those stored now: compare with a run on today's documents"
+        )
 
 
 def _runs_said(runs: DataFrame) -> str:

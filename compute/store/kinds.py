@@ -20,6 +20,7 @@ _COLUMNS = {
     "documents": "dataset doc_id title text n_words:int32",
     "queries": "dataset query_id text n_words:int32",
     "query_labels": "dataset query_id key value",
+    "anchor": "dataset of margin:double fingerprint",
     "judgements": "dataset query_id doc_id relevance:int32",
     "subtopics": "dataset query_id doc_id subtopic relevance:int32",
     "machine_grades": "dataset system query_id doc_id relevance:int32",

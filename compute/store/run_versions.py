@@ -189,6 +189,7 @@ def _copy(publication: Publication, part: Part, labelled: str, went_live: str) -
     inputs = about.get("inputs", {})
     if part.kind == "hits":
         # Its inputs may change independently; it does not answer other queries.
+        version |= {"corpus": inputs["lengths"]} if "lengths" in inputs else {}
         inputs = {kind: mark for kind, mark in inputs.items() if kind == "queries"}
     publication.add(
         part.kind,

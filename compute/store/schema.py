@@ -100,6 +100,14 @@ TABLES: Mapping[str, Table] = {
             "value": "the label, such as chemistry",
         },
     ),
+    "anchor": Table(
+        "The run that `gate` also compares with, for the losses of several versions together.",
+        {
+            "of": "the system that was marked",
+            "margin": "largest tolerated loss since, in mean score",
+            "fingerprint": "of its hits, which a version keeps",
+        },
+    ),
     "judgements": Table(
         "The official judgements of the split.",
         {"relevance": "grade; 0 and below: judged not relevant, gain 0"},

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compute.evaluate import baseline
 from compute.evaluate.estimates.linearised import kind
 from tests.benchmarks import sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
@@ -15,7 +16,7 @@ from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, markdown
 from tests.benchmarks.pages import rows as page_rows
 from tests.benchmarks.side_by_side import Row, quicker
-from tests.benchmarks.simulations import gate
+from tests.benchmarks.simulations import gate, nights
 from tests.evaluate.estimates.made import drawn
 
 SCORE, SEARCH = (one for one in BENCHMARKS if one.name in ("score", "search"))
@@ -156,3 +157,20 @@ def test_a_gates_differences_have_the_mean_that_they_are_given() -> None:
     for interval in (gate.bootstrap_t, gate.percentile):
         low, high = interval(gaps, np.random.default_rng(1))
         assert low < gaps.mean() < high
+
+
+def test_pairs_of_nights_have_the_differences_of_the_product() -> None:
+    """Also by family; and a version that loses half of all values is worse than any before."""
+    random = np.random.default_rng(4)
+    values, codes, _ = nights.families(4, 40, random)
+    later, earlier = np.array([1, 2, 3, 3]), np.array([0, 0, 1, 2])
+    for of in (None, codes):
+        found = nights.pairs(values, of, later, earlier)
+        gaps = np.vstack([np.zeros(40), values[later] - values[earlier]])
+        expected = baseline.differences([gaps], 0, of).iloc[1:]
+        for name in ("difference", "error", "freedom"):
+            assert found[name].to_numpy() == pytest.approx(expected[name].to_numpy()), name
+    values, _, moved = nights.runs(6, 300, random)
+    values[-1] -= 0.5
+    best, by_mean = nights.told(values, None, moved)
+    assert (best[-1], by_mean[-1]) == ("worse", "worse") and best[0] != "worse"

@@ -209,6 +209,100 @@ def test_a_measure_that_a_stored_run_lacks_is_scored_first(place: Path) -> None:
     assert found.returncode == 0 and "scored 1 run by P@3" in found.stderr
 
 
+def lost(place: Path, name: str, first: int, many: int) -> str:
+    """A run that ranks the relevant document second on queries `first` to `first + many`."""
+    return write_run(place / name, dict.fromkeys(range(first, first + many), 2)).name
+
+
+def imported(place: Path, name: str, system: str, dataset: str = "mine") -> None:
+    words = ["import-run", name, "--dataset", dataset, "--system", system, "--as-version"]
+    assert run(place, *words).returncode == 0
+
+
+def test_losses_since_the_anchor_add_up(place: Path) -> None:
+    """Each version loses a query more: within the margin of the one before, not of the anchor."""
+    for night in range(4):
+        imported(place, lost(place, f"night{night}.run", 0, 4 * night), "slow")
+        if night == 0:
+            told = run(place, "anchor", "slow", "--dataset", "mine", "--margin", ".045")
+            assert "the anchor of mine is slow: means may lose 0.045 since" in told.stdout
+    words = ["gate", "slow", "--dataset", "mine", "--margin", ".05", "--against"]
+    assert "anchor of mine is slow@1" in run(place, "anchor", "--dataset", "mine").stdout
+    whole = json.loads(run(place, *words, "slow@3", "--json").stdout)
+    base, since = whole["groups"]
+    assert (base["verdict"], base["against"], base["lost_since_anchor"]) == (
+        *("not worse", "slow@3"),
+        None,
+    )
+    assert since["group"] == "mine, since the anchor"
+    assert (since["verdict"], since["against"], since["margin"]) == (
+        *("undecided", "the anchor slow@1"),
+        0.045,
+    )
+    assert since["lost_since_anchor"] == pytest.approx((1 - 1 / np.log2(3)) * 12 / QUERIES)
+    assert (whole["verdict"], whole["status"]) == ("undecided", 4)
+    shown = run(place, *words, "slow@3").stdout
+    assert "mine, since the anchor: the sum of losses is 0.0554, 95% CI" in shown
+    assert "; 0.045 is tolerated in total" in shown
+    assert "is worse than the anchor slow@1 by more than 0.045 on mine, since the anchor" in shown
+    assert run(place, "remove", "mine", "--system", "slow@1", "--yes").returncode == 0
+    gone = run(place, *words, "slow@3")
+    assert (gone.returncode, "is no longer stored: mark another" in gone.stderr) == (2, True)
+    assert "is not marked" in run(place, "anchor", "--dataset", "mine", "--remove").stdout
+    assert run(place, *words, "slow@3").returncode == 0
+
+
+def test_the_best_version_is_compared_with_a_correction(place: Path) -> None:
+    for night, first in enumerate((0, 10, 20, 30)):
+        imported(place, lost(place, f"night{night}.run", first, 4 + night % 2), "newer")
+    words = ["gate", "newer", "--against", "best", "--dataset", "mine", "--margin", ".05"]
+    whole = json.loads(run(place, *words, "--json").stdout)
+    (row,) = whole["groups"]
+    assert (row["versions"], row["version"], whole["status"]) == (3, "newer@1", 0)
+    assert whole["baseline"] == "the best of 3 earlier versions"
+    shown = run(place, *words).stdout
+    assert (
+        "mine: newer@1 has the best mean so far; the interval refers to the best true mean" in shown
+    )
+    # A version is compared with those before it.
+    earlier = json.loads(run(place, "gate", "newer@2", *words[2:], "--json").stdout)
+    assert earlier["groups"][0]["versions"] == 1
+    for candidate, sentence in (
+        ("base.run", "--against best compares a stored system with its versions: import base.run"),
+        ("newer@1", "newer@1 has no earlier version on mine"),
+        ("stored", "stored has no earlier version on mine"),
+    ):
+        wrong = run(place, "gate", candidate, *words[2:])
+        assert (wrong.returncode, sentence in wrong.stderr) == (2, True)
+    for none in (["gate", "newer", "--dataset", "mine"], [*words, "--against", "stored", "newer"]):
+        wrong = run(place, *none)
+        assert (wrong.returncode, "give a baseline and a candidate, or" in wrong.stderr) == (
+            2,
+            True,
+        )
+
+
+def test_stale_versions_are_left_out_or_refused(place: Path) -> None:
+    """New judgements make all scores stale; `rescore` renews the versions', too."""
+    words = ["--qrels", "qrels.txt", "--name", "aged"]
+    assert run(place, "import-dataset", *words).returncode == 0
+    for night in range(2):
+        imported(place, lost(place, f"night{night}.run", 0, night), "newer", "aged")
+    qrels = (place / "qrels.txt").read_text("utf-8") + "q0 0 e0 1\n"
+    (place / "more.txt").write_text(qrels, "utf-8")
+    words = ["--qrels", "more.txt", "--name", "aged", "--replace"]
+    assert run(place, "import-dataset", *words).returncode == 0
+    for against in ("best", "newer@1"):
+        stale = run(place, "gate", "newer", "--against", against, "--dataset", "aged")
+        assert (stale.returncode, "newer@1 on aged is stale, since its" in stale.stderr) == (
+            2,
+            True,
+        )
+    assert run(place, "rescore", "aged").returncode == 0
+    fresh = run(place, "gate", "newer", "--against", "best", "--dataset", "aged")
+    assert fresh.returncode in (0, 4)
+
+
 @pytest.mark.long
 def test_the_documented_workflow_runs(place: Path, tmp_path: Path) -> None:
     text = (PROJECT / "docs" / "ci.md").read_text("utf-8")

@@ -11,12 +11,16 @@ from scipy import stats
 from compute.evaluate import power, significance
 from compute.evaluate.non_inferiority import (
     COLUMNS,
+    MARGIN,
+    NIGHT,
     NOT_COMPARABLE,
     NOT_WORSE,
     UNDECIDED,
+    VERSION,
     WORSE,
     decide,
     overall,
+    share,
     verdicts,
 )
 
@@ -192,3 +196,58 @@ def test_the_queries_needed_pass_four_times_of_five() -> None:
     assert (told == NOT_WORSE).mean() == pytest.approx(0.8, abs=0.02)
     few = one(of_gaps([0.1] * 5 + [0.0] * 25), 0.03)
     assert pd.isna(few["queries_needed"]), "five that differ say nothing of others"
+
+
+def test_equivalent_is_within_the_margin_on_both_sides() -> None:
+    for gap, expected in ((0, True), (0.02, False), (-0.02, False)):
+        found = one(of_gaps([gap + 0.001, gap - 0.001] * 10), 0.01)
+        assert (found["equivalent"], found["margin"]) == (expected, 0.01)
+
+
+def test_a_group_has_its_own_margin() -> None:
+    lost = of_gaps([-0.021, -0.019] * 10)
+    found = decide({"base": lost, "anchor": lost.assign(**{MARGIN: 0.03})}, 0.01)
+    assert found["verdict"].tolist() == [WORSE, NOT_WORSE]
+    assert found["margin"].tolist() == [0.01, 0.03]
+    alone = [one(lost, margin)["queries_needed"] for margin in (0.01, 0.03)]
+    assert found["queries_needed"].tolist() == alone
+
+
+def test_against_the_best_both_ends_are_the_least_over_all_versions() -> None:
+    """Each lower end as alone; the upper ends at the level over versions and nights."""
+    random = np.random.default_rng(3)
+    gaps = {name: random.normal(mean, 0.1, 40) for name, mean in (("v1", 0.1), ("v2", -0.045))}
+    frames = {name: of_gaps(of.tolist()).assign(**{VERSION: name}) for name, of in gaps.items()}
+    group = pd.concat(frames.values(), ignore_index=True).assign(**{NIGHT: 5})
+    found = one(group, 0.01)
+    alone = {name: one(of.drop(columns=VERSION), 0.01) for name, of in frames.items()}
+    assert (found["version"], found["versions"]) == ("v2", 2)
+    assert found["difference"] == alone["v2"]["difference"]
+    assert found["low"] == min(of["low"] for of in alone.values())
+    level = 0.05 / (2 * 5 * 6)
+    assert share(2, 5) * 0.05 == pytest.approx(level)
+    mean, error = gaps["v2"].mean(), stats.sem(gaps["v2"])
+    assert found["high"] == pytest.approx(mean + stats.t.isf(level / 2, 39) * error)
+    assert found["p"] == pytest.approx(alone["v2"]["p"] * 60)
+    assert found["verdict"] == UNDECIDED and alone["v2"]["verdict"] == WORSE
+    assert pd.isna(found["queries_needed"])
+
+
+def test_what_all_nights_may_spend_is_the_level() -> None:
+    nights = np.arange(1, 10_000)
+    assert (nights * share(nights, nights)).sum() == pytest.approx(1, abs=1e-3)
+    assert share(1, 0) == 1, "a single baseline"
+
+
+def test_the_best_takes_families_and_runs_into_account() -> None:
+    random = np.random.default_rng(8)
+    rows = of_gaps(random.normal(-0.05, 0.1, 40).tolist())
+    of_best = {VERSION: "v1", NIGHT: 1}
+    single = one(rows.assign(**of_best), 0.01)
+    families = one(rows.assign(family=[f"f{n // 4}" for n in range(40)], **of_best), 0.01)
+    assert families["families"] == 10 and families["high"] != single["high"]
+    moved = {f"candidate run {n}": rows["candidate"] + 0.03 * (n - 2) for n in (1, 2, 3)}
+    varied = one(rows.assign(**moved, **of_best), 0.01)
+    usual = one(rows.assign(**moved), 0.01)
+    assert varied["low"] == pytest.approx(usual["low"]) and varied["low"] < single["low"]
+    assert varied["high"] > usual["high"] and varied["p"] == pytest.approx(2 * usual["p"])

@@ -31,15 +31,20 @@ def report(*losses: float, n: int = 20, candidate: str = "new.run", **more: floa
 
 def test_a_headline_names_what_the_verdict_rests_on() -> None:
     assert verdicts.headline(report(0, 0)) == (
-        "nDCG@10: new.run is not worse than old.run by 0.01 or more, on d1; d2"
+        "nDCG@10: new.run is no worse than old.run by 0.01 or more, on d1; d2:"
+        " equivalent within the margin"
     )
+    assert "equivalent" not in verdicts.headline(report(0, -0.02)), "d2 gains more than the margin"
     worse = verdicts.headline(report(0.1, 0, 0.2))
     assert worse.startswith(
         "nDCG@10: new.run is worse than old.run by more than 0.01 on d1 (interval -0.1048 to"
     )
     assert "by Holm's method); d3 (" in worse and "d2" not in worse
     open_ = verdicts.headline(report(0, 0.012))
-    assert "undecided whether new.run is worse than old.run by more than 0.01 on d2 (" in open_
+    assert (
+        "too little evidence whether new.run is worse than old.run by more than 0.01 on d2 ("
+        in open_
+    )
     assert open_.endswith("; 20 queries, 11 needed)")
     assert "Holm" not in verdicts.headline(report(0.1)), "one dataset needs no correction"
     assert (
@@ -66,7 +71,7 @@ def test_a_table_of_words() -> None:
         "queries needed": "11",
         "unjudged": "0.2500, 0.5000",
         "possible range": "-0.5000 to 0.4000",
-        "verdict there": "worse to not worse",
+        "verdict there": "worse to no worse",
     }
     (row,) = verdicts.table(report(0)).to_dict("records")
     assert (row["difference"], row["unjudged"], row["verdict there"]) == ("0.0000", "–", "–")
@@ -74,13 +79,13 @@ def test_a_table_of_words() -> None:
 
 @pytest.mark.parametrize(
     ("beyond", "end", "verdict"),
-    [(4e-6, "-0.010004", "undecided"), (-4e-6, "-0.009996", "not worse"), (0.001, "-0.0110", "")],
+    [(4e-6, "-0.010004", ""), (-4e-6, "-0.009996", "no worse"), (0.001, "-0.0110", "")],
 )
 def test_an_end_is_never_rounded_onto_the_margin(beyond: float, end: str, verdict: str) -> None:
     low = report(0).found["low"].item()
     (row,) = verdicts.table(report(0.01 + low + beyond)).to_dict("records")
     assert row["95% CI"].startswith(f"{end} to ")
-    assert row["verdict"] == (verdict or "undecided")
+    assert row["verdict"].partition(",")[0] == (verdict or "too little evidence")
 
 
 def test_json_has_all_and_null_for_what_is_absent() -> None:
@@ -90,6 +95,9 @@ def test_json_has_all_and_null_for_what_is_absent() -> None:
     assert group["group"] == "d1" and group["difference"] == pytest.approx(-0.1)
     assert group["least"] is group["at_least"] is group["holes_baseline"] is None
     assert whole["remarks"] == ["new.run on d1: a remark"]
+    assert whole["said"] == verdicts.headline(report(0.1)) and not whole["equivalent"]
+    kept = json.loads(verdicts.record(report(0)))
+    assert (kept["verdict"], kept["equivalent"]) == ("not worse", True)
 
 
 def test_markdown_is_a_table_and_shows_names_letter_by_letter() -> None:

@@ -11,8 +11,12 @@ from compute.datasets import Dataset
 from compute.evaluate.measures import parse
 from compute.intake import imports
 from compute.intake.gate_runs import Given, compared, file_for, given
+from compute.recompute import run as recompute
 from compute.recompute.run import Bench
+from compute.store.run_versions import Version
+from compute.systems import system
 from tests.support import filled
+from tests.support.tiny import write_tiny
 
 NDCG = parse("nDCG@10")
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -180,3 +184,18 @@ def test_a_run_that_is_elsewhere_or_out_of_date_is_told_so(stored: Bench, tmp_pa
         compared(stored, small, files, NDCG, alone=True)
     with pytest.raises(Missing, match="mine on small is stale"):
         compared(stored, small, two, NDCG, alone=True)
+
+
+def test_a_version_that_searched_another_corpus_is_refused(bench: Bench, tmp_path: Path) -> None:
+    source = write_tiny(tmp_path / "source")
+    imports.import_dataset(bench, "grown", path=source)
+    for more in ("", '{"_id": "d99", "title": "", "text": "one more"}\n'):
+        with (source / "corpus.jsonl").open("a", encoding="utf-8") as file:
+            file.write(more)
+        row = imports.import_dataset(bench, "grown", path=source, replace=True).dataset
+        recompute.run(bench, system("bm25"), row, again=True, version=Version())
+    two = [given(bench.store, name) for name in ("bm25@1", "bm25")]
+    with pytest.raises(
+        Missing, match="bm25@1 on grown is stale, since it searched other documents"
+    ):
+        compared(bench, row, two, NDCG, alone=True)

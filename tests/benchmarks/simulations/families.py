@@ -135,7 +135,7 @@ def planned(repetitions: int) -> None:
 
 def gate(repetitions: int, quantiles: Values) -> None:
     """At the margin's loss: how often the ends are on either side of it."""
-    say("\n| families | queries each | ICC | not worse | worse | by queries: not worse | worse |")
+    say("\n| families | queries each | ICC | no worse | worse | by queries: no worse | worse |")
     say("|---:|---|---:|---:|---:|---:|---:|")
     for n in (20, 50, 200):
         for most in (10, 50):

@@ -152,7 +152,7 @@ def row(name: str, n: int, truth: str, found: tuple[float, ...]) -> None:
 
 
 def head(title: str) -> None:
-    say(f"\n{title}\n\n| differences | queries | true loss | not worse | worse |")
+    say(f"\n{title}\n\n| differences | queries | true loss | no worse | worse |")
     say("|---|---:|---|---:|---:|")
 
 

@@ -123,7 +123,7 @@ def frame(gaps: Values, runs: int, spread: float, random: np.random.Generator) -
 
 
 def gate(repetitions: int, numbers: tuple[int, ...], margin: float = 0.02) -> None:
-    say("\n| runs | spread | called not worse | called worse |")
+    say("\n| runs | spread | called no worse | called worse |")
     say("|---:|---:|---:|---:|")
     for runs, spread in product(numbers, (0.005, 0.02)):
         random, found = np.random.default_rng([runs, int(1000 * spread)]), []

@@ -1,0 +1,44 @@
+"""The anchor of a dataset: an earlier run, and the largest tolerated sum of losses since."""
+
+from pandas import DataFrame
+
+from compute.base.errors import Missing, WrongInput
+from compute.base.result_identity import fingerprint
+from compute.datasets import Dataset
+from compute.recompute import run as recompute
+from compute.store import damage, provenance
+from compute.store.store import Store
+
+KIND = "anchor"
+
+
+def of(store: Store, dataset: str) -> tuple[str, float] | None:
+    """The anchor's name of today, and its margin; None if none is marked. Raises Missing if the run
+    is gone."""
+    if (part := store.part(KIND, dataset)) is None:
+        return None
+    (row,) = recompute.read(part).to_dict("records")
+    for run in store.parts("hits", dataset, picked=None):
+        # A run that was replaced since is a version.
+        same = row["of"] in (run.system, run.version_of)
+        if same and run.fingerprint == row["fingerprint"]:
+            return run.system, row["margin"]
+    raise Missing(
+        f"the run of {row['of']} that is the anchor of {dataset} is no longer stored: mark another"
+        f" (python -m compute anchor SYSTEM --dataset {dataset}), or remove it (--remove)"
+    )
+
+
+def mark(store: Store, dataset: Dataset, system: str, margin: float) -> None:
+    """Make a stored run the anchor of a dataset instead of any other; none if `system` is empty."""
+    if dataset.parts:
+        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
+    with store.publishing(f"anchor of {dataset.name}") as parts:
+        if not system:
+            parts.remove(KIND, dataset.name)
+            return
+        hits = damage.run(store, dataset.name, system)
+        row = {"of": hits.version_of or system, "margin": margin, "fingerprint": hits.fingerprint}
+        words = ["anchor", system, "--dataset", dataset.name, "--margin", f"{margin:g}"]
+        of = {"dataset": dataset.name, "fingerprint": fingerprint(KIND, [], **row)}
+        parts.add(KIND, DataFrame([row]), provenance=provenance.record(words, 0), **of)

@@ -473,10 +473,10 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
 
 
 def _among_all(view: View) -> Series | None:
-    """The pair's row of `standings.among_all`, corrected for all pairs of the dataset's systems as
-    on the Dataset page; None without a test."""
+    """The pair's row of `standings.among_all`, as on the Dataset page; None without a test."""
     rows = view.ask(standings.standing, datasets=view.datasets, measure=view.measure)
-    systems = standings.ranked(rows, view.measure)["system"].tolist()
+    ranked = standings.ranked(rows, view.measure)["system"]
+    systems = in_domain.compared(view.ask, view.dataset, ranked, (view.a, view.b))
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
         return None
     asked: dict[str, Any] = {"datasets": [view.dataset], "systems": systems}

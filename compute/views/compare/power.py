@@ -4,18 +4,23 @@ Rows of pairs are those of `shared.standings.among_all`.
 """
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pandas import Series
+from pandas import DataFrame, Series
 
+from compute.base.words import several
 from compute.evaluate import power
 from compute.evaluate.power import LARGEST
 from compute.evaluate.sign_flips import LEVEL
 from compute.views.page import Note
+from compute.views.shared import standings
 from compute.views.shared.theme import plain
 
 TOO_FEW = Note(["Too few queries differ to compute the minimum detectable difference."])
+
+_NAMED = 6
+"""Most systems that the sentence on leads names."""
 
 
 class Plan(NamedTuple):
@@ -74,17 +79,19 @@ def needed(plan: Plan, difference: float) -> Note:
     )
 
 
-def leads(plans: list[Plan]) -> str:
-    """The minimum detectable lead over one or more systems."""
-    known = sorted(one.detectable for one in plans if one.detectable <= LARGEST)
+def leads(first: str, others: Sequence[str], pairs: DataFrame, titles: Mapping[str, str]) -> str:
+    """The minimum detectable lead of the first system over each of the others, by name."""
+    plans = {one: of_pair(standings.pair(pairs, first, one)) for one in others}
+    known = {one: plan for one, plan in plans.items() if plan.detectable <= LARGEST}
     if not known:
         return ""
-    ends = dict.fromkeys(rounded_up(value) for value in (known[0], known[-1]))
-    of = f" over {len(known):,} of these {len(plans):,} systems" * (len(known) < len(plans))
-    numbers = dict.fromkeys(f"{ask(plan.n for plan in plans):,}" for ask in (min, max))
+    least = sorted(plan.detectable for plan in known.values())
+    ends = dict.fromkeys(map(rounded_up, (least[0], least[-1])))
+    numbers = dict.fromkeys(f"{ask(plan.n for plan in plans.values()):,}" for ask in (min, max))
+    against = several([titles.get(one, one) for one in known], _NAMED, "system")
     return (
-        f"With {'–'.join(numbers)} {plans[0].unit}, the test has 80% power only for true"
-        f" differences above about {'–'.join(ends)}{of}."
+        f"With {'–'.join(numbers)} {plans[others[0]].unit}, the test of {titles.get(first, first)}"
+        f" against {against} has 80% power only for true differences above about {'–'.join(ends)}."
     )
 
 

@@ -220,7 +220,10 @@ def among_all(p: float, n_pairs: int) -> str:
     told = (
         "the two differ significantly" if p < ALPHA else "the two are not significantly different"
     )
-    return f"Corrected for all {n_pairs:,} pairs of systems on this dataset: {_said(p)}, {told}."
+    return (
+        f"Corrected for all {n_pairs:,} pairs of systems on this dataset (fusions count, other"
+        f" in-domain systems do not): {_said(p)}, {told}."
+    )
 
 
 def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:

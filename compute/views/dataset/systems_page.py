@@ -144,15 +144,19 @@ def _compared(view: View, baseline: str, system: str) -> Link:
 
 
 def _certainty(view: View, names: list[str]) -> Steps:
-    """Significance of the leader, and the link to the full ranking."""
+    """Significance of the leader among the systems that are not in-domain, and the link to the
+    full ranking."""
     asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
+    titles = {name: view.titles.get(name, name) for name in names}
+    names = in_domain.compared(view.ask, view.dataset.name, names)
     try:
         order = view.ask(select_order.of_runs, systems=names, sign=better(view.measure), **asked)
     except WrongInput:
         # One system, or too few queries, cannot be tested.
         return
     if verdict := order_confidence.verdict(order, view.titles):
-        yield Text(verdict)
+        left_out = in_domain.said(view.ask, view.dataset.name, titles)
+        yield Text(f"{verdict} {left_out.rstrip('.')}; not compared." if left_out else verdict)
         beside = yield Slot()
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
         yield Button("Reliability of the full ranking", Link("leaderboard", shown))
@@ -166,8 +170,7 @@ def _detectable(
 ) -> Iterator[Step]:
     """The leader's minimum detectable lead, and whether the top two differ as a single pair."""
     a, b = order.iloc[:2]
-    plans = [power.of_pair(standings.pair(pairs, a, other)) for other in alike]
-    if leads := power.leads(plans):
+    if leads := power.leads(a, alike, pairs, view.titles):
         yield Into(beside, Text(leads))
     if len(order) < 3 or b not in alike:
         return

@@ -116,8 +116,8 @@ def _often_first(first: str, ranking: DataFrame) -> str:
     if often < OFTEN:
         return ""
     return (
-        f" {first} ranks first in {often:.0%} of bootstrap samples of {drawn} (not a significance"
-        " test)."
+        f" {first} ranks first in {often:.0%} of bootstrap samples of {drawn}; unlike the test,"
+        " this share is not corrected for the number of systems."
     )
 
 

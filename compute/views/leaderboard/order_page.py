@@ -135,7 +135,7 @@ def _leads(view: View, ground: Ground, order: DataFrame) -> str:
         return ""
     pairs = view.ask(standings.among_all, measure=view.of.measure, **ground._asdict())
     first = order["system"].iloc[0]
-    return power.leads([power.of_pair(standings.pair(pairs, first, one)) for one in alike])
+    return power.leads(first, alike, pairs, view.titles)
 
 
 def _over_all(view: View) -> str:

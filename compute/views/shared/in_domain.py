@@ -16,6 +16,14 @@ def said(ask: Callable[..., DataFrame], dataset: str, titles: Mapping[str, str])
     return note(ask(catalogue.datasets), ask(catalogue.trained_pairs), dataset, titles)
 
 
+def compared(
+    ask: Callable[..., DataFrame], dataset: str, systems: Iterable[str], always: Iterable[str] = ()
+) -> list[str]:
+    """The stored systems that are not in-domain on a dataset, and those named."""
+    learnt = set(pairs(ask(catalogue.trained_pairs), [dataset], systems)["system"])
+    return [name for name in systems if name not in learnt.difference(always)]
+
+
 def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[str, str]) -> str:
     """A sentence on the systems, by title, that were trained on a dataset, and on which of them on
     the very queries that it scores.

@@ -120,7 +120,10 @@ def test_p_alone_and_corrected_and_what_the_test_would_have_found(ask: StoreAsk)
     tests = table(shown, "tests")
     assert tests[["p", "The two systems"]].iloc[0].tolist() == [".0312", "differ"]
     said = words(shown)
-    told = "Corrected for all 6 pairs of systems on this dataset: p = .06, the two are not"
+    told = (
+        "Corrected for all 6 pairs of systems on this dataset (fusions count, other in-domain"
+        " systems do not): p = .06, the two are not"
+    )
     assert told in said
     assert "All systems of this dataset" in {getattr(one, "label", "") for one in shown}
     assert "not after correction for 6 pairs" in said.splitlines()[1]

@@ -36,17 +36,26 @@ def test_queries_are_for_the_difference_that_is_named() -> None:
 
 def test_where_too_few_queries_differ_that_is_said() -> None:
     assert power.found(FEW) == power.needed(FEW, 0.02) == power.TOO_FEW
-    assert power.leads([FEW]) == ""
+    assert _leads(FEW) == ""
 
 
 def test_leads_over_several_systems_are_a_span() -> None:
-    others = [ALONE, FEW, ALONE._replace(detectable=0.021)]
-    assert power.leads(others) == (
-        "With 300 queries, the test has 80% power only for true differences above about .021–.049"
-        " over 2 of these 3 systems."
+    # Of the system between them, too few queries differ.
+    assert _leads(ALONE, FEW, ALONE._replace(detectable=0.021)) == (
+        "With 300 queries, the test of First against B0, B2 has 80% power only for true differences"
+        " above about .021–.049."
     )
-    assert power.leads([ALONE, ALONE._replace(n=290)]).startswith("With 290–300 queries, ")
-    assert power.leads([ALONE]).endswith("only for true differences above about .049.")
+    assert _leads(ALONE, ALONE._replace(n=290)).startswith("With 290–300 queries, ")
+    assert _leads(ALONE).endswith(
+        "of First against B0 has 80% power only for true differences above about .049."
+    )
+
+
+def _leads(*plans: Plan) -> str:
+    others = [f"b{place}" for place in range(len(plans))]
+    rows = [plan._asdict() | {"a": "a", "b": b} for b, plan in zip(others, plans, strict=True)]
+    titles = {"a": "First"} | {b: b.title() for b in others}
+    return power.leads("a", others, DataFrame(rows), titles)
 
 
 def test_a_pair_is_planned_from_its_test() -> None:

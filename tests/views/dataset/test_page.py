@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from compute import systems
 from compute.evaluate.measures import MEASURES
 from compute.intake import imports, query_labels
+from compute.recompute import run
 from compute.store.own_datasets import own_datasets
 from compute.store.run_versions import Version
+from compute.views.compare.page import page as compare_page
 from compute.views.dataset.page import page
 from compute.views.page import Ask, Button, Figure, Link, Message, Note, Passage, Text
 from compute.views.page import find as found_part
@@ -137,11 +141,29 @@ def test_the_verdict_and_the_first_two_stand_above_the_figure(ask: Ask) -> None:
     differ = "As a single comparison, a and b differ (p = .03); corrected for 6 pairs, p = .06."
     texts = [one.text for one in shown if isinstance(one, Text)]
     assert differ == texts[-1]
-    assert re.search(r"With 12 queries, the test has 80% power only .* about \.\d{3}", texts[1])
+    assert re.search(
+        r"With 12 queries, the test of a against d has 80% power only .* about \.\d{3}",
+        texts[1],
+    )
     two = {"dataset": "own", "measure": "RR@10", "a": "a", "b": "b"}
     assert links(shown)["Compare the top two"] == Link("compare", two)
     keys = [getattr(one, "key", "") for one in shown]
     assert shown.index(Text(differ)) < keys.index("standing")
+
+
+def test_a_fusion_tuned_on_these_queries_is_not_crowned(tmp_path: Path) -> None:
+    bench = filled.bench(tmp_path)
+    filled.take_twelve(bench)
+    own = own_datasets(bench.store)["own"]
+    tuned = systems.system("rrf(a,c,k=1,tuned=own)")
+    run.run(bench, tuned, own)
+    with opened(bench.store) as ask:
+        shown = parts(ask, dataset="own", measure="RR@10", show="Systems")
+        compared = every_part(compare_page, ask, dataset="own", measure="RR@10", a="a", b="b")
+    first = next(one.text for one in shown if isinstance(one, Text))
+    assert first.startswith("a ranks first") and "over these 4 systems" in first
+    assert first.endswith(f" {tuned.title} (on these queries); not compared.")
+    assert "Corrected for all 6 pairs of systems on this dataset (" in said(compared)
 
 
 def test_a_click_compares_a_system_with_the_baseline_and_the_baseline_with_the_best(

@@ -261,12 +261,13 @@ def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() 
     assert ", but is not significantly different from b, c, d, e, f, g and 2 more (" in many
 
 
-def test_first_in_nearly_all_draws_is_said_to_be_no_test() -> None:
+def test_first_in_nearly_all_draws_is_said_not_to_be_corrected() -> None:
     said = order_confidence.verdict(_order(["a", "a"]).assign(first=[0.996, 0.004]), {})
     assert said == (
         "a ranks first, but is not significantly different from b (family-wise error rate 5% over"
         " these 2 systems). a ranks first in 100% of"
-        " bootstrap samples of queries (not a significance test)."
+        " bootstrap samples of queries; unlike the test, this share is not corrected for the number"
+        " of systems."
     )
 
 

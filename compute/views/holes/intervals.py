@@ -263,13 +263,15 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
+    over = f"Over {int(rows['n_queries'].max()):,} judged queries."
+    any_grade = f"range if unjudged documents in the top {cut} get any grade, {grades}."
     return Note(
         [
-            f"Over {int(rows['n_queries'].max()):,} judged queries. Dot: unjudged = not relevant."
-            f" Bar: range if unjudged documents in the top {cut} get any grade, {grades}.",
+            f"{over} Dot: unjudged = not relevant. Bar: {any_grade}",
             f"{_pool_said(rows, about)} Thinnest line: {_corpus_said(about)}",
             _wider_said(measure),
-        ]
+        ],
+        of_lists=[f"{over} Score: unjudged = not relevant. In brackets: {any_grade}"],
     )
 
 

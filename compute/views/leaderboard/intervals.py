@@ -43,10 +43,11 @@ def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: obj
             None if row["rank"] != row["rank"] else int(row["rank"]),
             titles[row["system"]],
             plain(row["mean"])
-            + (f" ({between(row['low'], row['high'])}); rank {ranks_of(row)}" * has_range),
+            + (f" {letters} ({between(row['low'], row['high'])}); rank {ranks_of(row)}" * has_range),
         )
         for row in ranking.to_dict("records")
         for has_range in [row["low"] == row["low"]]
+        for letters in [order_confidence.compact(row["group"] if has_range else "")]
     ]
     return Lists("Measure", "System", [Ranked(measure, rows)])
 

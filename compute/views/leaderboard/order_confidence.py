@@ -9,6 +9,7 @@ from compute.base.bounded_cache import remembered
 from compute.base.words import counted, several
 from compute.evaluate import rank_intervals
 from compute.views.leaderboard.board import Board
+from compute.views.page import Note
 
 ALL = "Average"
 """Name of the ranking by the board's average."""
@@ -128,9 +129,9 @@ def like_first(ranking: DataFrame) -> list[str]:
     return [system for system, group in others if own & set(group.split())]
 
 
-def how_to_read(ranking: DataFrame, table: str = "in the Table view") -> str:
-    """How to read a ranking; `table` says where the groups' letters are shown."""
-    return _HOW.format(table) if ranking["drawn"].iloc[0] else ""
+def how_to_read(ranking: DataFrame) -> Note:
+    """How to read a ranking, as a figure or as a list."""
+    return Note([_HOW], of_lists=[_HOW_LISTED]) if ranking["drawn"].iloc[0] else Note()
 
 
 def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
@@ -168,8 +169,12 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 _HOW = (
-    "Dot: mean; line: 95% CI. Systems on one bar, or with a common letter {}, are not"
-    " significantly different. Overlapping lines do not imply this."
+    "Dot: mean; line: 95% CI. Systems with a dot on one bar, or with a common letter in the Table"
+    " view, are not significantly different. Overlapping lines do not imply this."
+)
+_HOW_LISTED = (
+    "Mean, group, 95% CI, possible ranks. Systems that share a group's letter are not significantly"
+    " different. Overlapping intervals do not imply this."
 )
 OFTEN = 0.95
 """Share of samples above which first place without significance looks contradictory."""

@@ -107,7 +107,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
     drawn = partial(figures.intervals, shown, titles, of.measure)
     yield Figure("order", title, drawn, of=("over", *OF), narrow=True, finding=said)
     more = len(shown) - figures.MOST_ROWS
-    yield Note([order_confidence.how_to_read(order)])
+    yield order_confidence.how_to_read(order)
     facts = [
         f"{len(shown)} of {len(order)} systems are shown; ranks are among all."
         * (len(shown) < len(order)),

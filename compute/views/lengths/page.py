@@ -165,19 +165,18 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
     row = view.dataset
     rows = violins.beside_corpus(view.shown(view.ask(select.summaries, **view.choice)), named)
     title = f"Lengths of the top {view.k} of systems on {row['title']}"
-    of = ("dataset", "systems", "axis", "cut", "k")
-    yield from view.violins(rows, "lengths", title, of)
-    yield Note(
-        [
-            view.cut_at,
-            f"Lengths of {violins.first(view.k)} per query. Left of the dotted line: shorter than"
-            " the corpus median.",
-            *_missing(row),
-            "The documents and queries of all parts together." * (len(view.datasets) > 1),
-            view.segmented or "Length: whitespace-separated tokens of title and text.",
-            "A document counts once in the corpus, and once per query elsewhere.",
-        ]
-    )
+    keys = ("dataset", "systems", "axis", "cut", "k")
+    yield from view.violins(rows, "lengths", title, keys)
+    facts = [
+        *_missing(row),
+        "The documents and queries of all parts together." * (len(view.datasets) > 1),
+        view.segmented or "Length: whitespace-separated tokens of title and text.",
+        "A document counts once in the corpus, and once per query elsewhere.",
+    ]
+    of = f"Lengths of {violins.first(view.k)} per query."
+    line = f"{of} Left of the dotted line: shorter than the corpus median."
+    listed = f"{of} In brackets: difference from the corpus median."
+    yield Note([view.cut_at, line, *facts], of_lists=[view.cut_at, listed, *facts])
 
 
 def _missing(row: Series) -> Iterator[str]:

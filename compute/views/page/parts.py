@@ -123,6 +123,8 @@ class Note:
     """Sentences; empty ones are left out."""
     of_matrix: str = ""
     """Last fact, shown only if the figure is drawn as a matrix, not as lists on a narrow screen."""
+    of_lists: Sequence[str] = ()
+    """Facts instead of all others, if lists replace the figure."""
 
     @property
     def _told(self) -> list[str]:
@@ -139,8 +141,8 @@ class Note:
         return " ".join(shown)
 
     def narrow(self) -> "Note":
-        """Note if lists replace the matrix."""
-        return replace(self, of_matrix="")
+        """Note if lists replace the figure."""
+        return Note(self.of_lists or self.facts)
 
     def behind(self) -> str:
         """Text of the tooltip: the facts that are not visible."""

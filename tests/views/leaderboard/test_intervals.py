@@ -18,6 +18,7 @@ from compute.views.leaderboard.bump import bump
 from compute.views.leaderboard.cells import printed
 from compute.views.leaderboard.intervals import MOST_BARS, MOST_ROWS, headings, intervals, table
 from compute.views.leaderboard.order_confidence import ALL
+from compute.views.shared import drawing
 
 CATALOGUE = DataFrame([row.record() for row in DATASETS.values()]).rename(
     columns={"name": "dataset"}
@@ -83,9 +84,10 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order.set_index("system")["rank"].to_dict() == by_mean["rank"].to_dict()
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
-    assert "common letter in the Table view, are not" in order_confidence.how_to_read(order)
-    below = order_confidence.how_to_read(order, "in the table below")
-    assert "letter in the table below, are not" in below
+    how = order_confidence.how_to_read(order)
+    assert "common letter in the Table view, are not" in how.shown
+    listed = how.narrow().shown
+    assert "share a group's letter" in listed and "bar" not in listed and "Dot" not in listed
     words = order_confidence.facts(order, made, ground)
     assert words[:2] == [
         "Mean over the 18 datasets that all systems cover.",
@@ -101,6 +103,13 @@ def test_groups_are_bars_with_a_dot_per_system() -> None:
     assert texts.count("1–4") == 4
     assert {"100%", "<1%", "P(rank 1)", "no significant<br>difference"} <= set(texts)
     assert figure.layout.yaxis.ticktext[0] == "s0 &lt;b&gt;&#36;x&#36;"
+
+
+def test_a_phones_list_has_each_group_behind_the_mean() -> None:
+    told = drawing.lists(drawn(order_of(["a", "a b", "b", "c"])), narrow=True)
+    assert told is not None
+    groups = [row.said.split(" ")[1] for row in told.lists[0].rows]
+    assert groups == ["a", "ab", "b", "c"]
 
 
 def test_more_groups_than_bars_fit_are_left_to_the_table() -> None:

@@ -242,6 +242,7 @@ def test_a_note_shows_what_fits_and_keeps_the_rest_behind_its_mark() -> None:
     assert (note.shown, note.behind()) == (f"On SciFact. {long}.", "Last of all.")
     told = Note(["Fact."], of_matrix="Click a cell.")
     assert (told.shown, told.narrow().shown) == ("Fact. Click a cell.", "Fact.")
+    assert Note(["A dot."], of_lists=["In brackets."]).narrow().shown == "In brackets."
 
 
 def test_a_frame_is_walked_and_what_other_pages_start_with_is_no_part() -> None:

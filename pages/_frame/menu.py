@@ -5,9 +5,11 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from compute.views.page import offers
 from pages._frame import added_switch
 from pages._frame.progress import UNWATCHED, watch
 from pages._shared import dataset_facts, escaping, navigation, page_run, system_pickers
+from pages._shared.served import Served
 
 NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
 <text x="0" y="21" font-family="Source Sans 3, Source Sans Pro, sans-serif" font-size="22"
@@ -100,11 +102,9 @@ def context(place: Any) -> None:
 
 
 def start(name: str) -> None:
-    """One sentence on Beirscope and three ways to start, above the page of a bare address."""
-    # The address gets the controls' values, so it is bare only at first.
-    is_bare = not st.query_params.to_dict()
-    if name != navigation.FIRST or not st.session_state.setdefault("_bare_start", is_bare):
-        st.session_state["_bare_start"] = False
+    """One sentence on Beirscope and the ways to start, above the front page until a run is
+    imported."""
+    if name != navigation.FIRST or offers.has_own(Served()):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="_start"):
         st.markdown(WHAT, width="stretch")
@@ -112,9 +112,4 @@ def start(name: str) -> None:
         st.page_link(**given, label="I have runs and judgements", icon=":material/upload_file:")
         given["query_params"] = {"show": "Import", "have": "runs"}
         st.page_link(**given, label="I have runs only", icon=":material/upload_file:")
-        st.page_link(
-            "pages/leaderboard.py",
-            label="Explore BEIR",
-            icon=":material/leaderboard:",
-            query_params={"numbers": "Published"},
-        )
+        st.markdown(":material/arrow_downward: Explore BEIR below", width="content")

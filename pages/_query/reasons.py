@@ -19,7 +19,7 @@ def buttons(dataset: Dataset, query_id: str) -> None:
     rows = read(select.reasons, dataset=dataset.name)
     given, offered = rows.loc[rows["query_id"] == query_id, "reason"], query_labels.reasons(part)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Reason:**", width="content", help=_HELP)
+        st.markdown("**Note why it fails:**", width="content", help=_HELP)
         for key, reason in enumerate(offered, 1):
             st.button(
                 escaping.text(reason),

@@ -71,13 +71,17 @@ class Missing(NamedTuple):
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Report unknown names in the address, with links to similar ones. The message stays through
-    reruns until the picker changes. A name that a picker has already shown is not reported, since
-    choosing another table may remove it."""
-    pickers.begin()
-    given = st.query_params.get_all(key)
+    reruns until the picker changes. A name that this page has already shown is not reported, but
+    dropped, since choosing another table or dataset may remove it."""
+    shown = pickers.begin().setdefault(f"{key} shown", set())
+    choices, given = list(names), st.query_params.get_all(key)
+    shown.update(one for one in given if one in choices)
     found = [one for one in wrong(key) if one.name in given]
     if key not in st.session_state:
-        found = missing(given, list(names), what, advice)
+        left = [one for one in given if one in choices or one not in shown]
+        if left != given:
+            pickers.note(key, left)
+        found = missing(left, choices, what, advice)
     st.session_state[f"_wrong_{key}"] = found
     say_missing(found, key)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pages._frame import menu
 from tests.support.filled import HOSTILE
 from tests.support.pages import address_of, button_named, noted, opened, words_of
 from tests.views.leaderboard import boards
@@ -18,6 +19,16 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def home(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(judged))
+
+
+def test_the_ways_to_start_stay_on_the_front_page_until_a_run_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert menu.WHAT not in words_of(opened())
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    for address in ({}, {"numbers": "Published", "view": "Table"}):
+        assert menu.WHAT in words_of(opened(**address))
+    assert menu.WHAT not in words_of(opened("holes"))
 
 
 @pytest.mark.usefixtures("shipped_results")

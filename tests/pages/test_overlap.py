@@ -125,6 +125,14 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
         assert f"No {what}" in said(shift)
 
 
+def test_a_pair_that_other_similarities_lack_is_dropped_without_a_word(home: Path) -> None:
+    app = opened(view="Heatmap", numbers="Published", pair="bioasq,trec-covid")
+    app.selectbox(key="numbers").set_value("Computed").run()
+    assert "is called" not in said(app)
+    assert app.session_state["_run"].named["pair"] == ["one,two"]
+    assert "No pair of corpora here is called" in said(opened(pair="bioasq,trec-covid"))
+
+
 def test_the_graph_lists_the_neighbours_of_the_collection_in_the_address(home: Path) -> None:
     every = opened(view="Graph", numbers="Computed").dataframe[0].value
     assert "2nd nearest" in every

@@ -66,7 +66,7 @@ Tested = Mapping[Hashable, Any]
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
 _BY_GROUP = ("kinds", "kinds_table")
-_FUSE = Switch("fuse", "Sweep the weights of a fusion")
+_FUSE = Switch("fuse", "Fuse A and B: scores by weight and by k of RRF")
 
 
 class View(NamedTuple):
@@ -221,7 +221,7 @@ def _scored(view: View) -> Steps:
     columns = [partial(_against_each_other, view, both), partial(before_labels.likeness, alike)]
     yield folded([Beside(columns)], ("scatter", "likeness"), "Query by query, and ranking overlap")
     yield folded(partial(_lost, view), ("lost",), "Relevant documents lost, by stage")
-    yield folded(partial(_fused, view), ("fused",), "Fusion", ("fuse",))
+    yield folded(partial(_fused, view), ("fused",), "Fusion of A and B", ("fuse",))
     if view.datasets == [view.dataset]:
         yield Row([_made(view, 0), _made(view, 1)])
 
@@ -514,7 +514,7 @@ def _all_datasets(view: View) -> Steps:
     title, look = f"{view.versus} by dataset", {"opens": _DATASET, "carried": carried}
     yield Table("rows", title, rows, columns, of=_PAIR, **look)
     across = partial(_fused_across, view, rows["dataset"].tolist())
-    yield folded(across, ("fused_best", "fused_losses"), "Fusion", ("fuse",))
+    yield folded(across, ("fused_best", "fused_losses"), "Fusion of A and B", ("fuse",))
 
 
 def _fused(view: View) -> Steps:

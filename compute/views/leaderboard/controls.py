@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pandas import DataFrame
 
 from compute.base.words import several
-from compute.datasets import DATASETS, published
+from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
 from compute.views.leaderboard.board import Board
@@ -206,16 +206,6 @@ def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
     chosen = yield from _filter(ask, datasets, kind)
     places = place_of_view, place_of_colour, place_of_baseline
     return Numbers(kind, source, measure, chosen, places)
-
-
-def has_own(ask: Ask) -> bool:
-    """True if a run with scores, or its dataset, was imported."""
-    return any(
-        part.kind == "scores"
-        and part.rows > 0
-        and (part.dataset not in DATASETS or part.provenance.get("imported"))
-        for part in ask.parts()
-    )
 
 
 def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:

@@ -37,19 +37,24 @@ _LETTERS = {"xshift": 66, "xanchor": "left"}
 
 
 def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: object) -> Lists:
-    """Lines on the systems by mean, with the interval and possible ranks."""
+    """Lines on the systems by mean, with the group, the interval and possible ranks."""
     rows = [
         Row(
             None if row["rank"] != row["rank"] else int(row["rank"]),
             titles[row["system"]],
-            plain(row["mean"])
-            + (f" {letters} ({between(row['low'], row['high'])}); rank {ranks_of(row)}" * has_range),
+            _said(row),
         )
         for row in ranking.to_dict("records")
-        for has_range in [row["low"] == row["low"]]
-        for letters in [order_confidence.compact(row["group"] if has_range else "")]
     ]
     return Lists("Measure", "System", [Ranked(measure, rows)])
+
+
+def _said(row: Mapping) -> str:
+    mean = plain(row["mean"])
+    if row["low"] != row["low"]:
+        return mean
+    group = order_confidence.compact(row["group"])
+    return f"{mean} {group} ({between(row['low'], row['high'])}); rank {ranks_of(row)}"
 
 
 @in_lists(_lists)

@@ -13,7 +13,7 @@ from compute.views.leaderboard import (
 )
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
-from compute.views.leaderboard.controls import OF, TABLE, View, controls, has_own, in_common
+from compute.views.leaderboard.controls import OF, TABLE, View, controls, in_common
 from compute.views.leaderboard.heatmap import (
     MOST_WITH_NUMBERS,
     heatmap,
@@ -35,6 +35,7 @@ from compute.views.page import (
     Steps,
     Text,
     folded,
+    offers,
 )
 
 UNTESTED = (
@@ -53,7 +54,7 @@ def page(ask: Ask) -> Steps:
         return
     gaps = view.of.kind == DIFFERENCE
     is_published = view.of.kind == PUBLISHED
-    if is_published and has_own(ask):
+    if is_published and offers.has_own(ask):
         own = Link(names={"numbers": COMPUTED, "group": "own"})
         yield Button("Show the scores of your own runs", own, icon="person")
     if view.shape == TABLE and not gaps:
@@ -72,7 +73,7 @@ def page(ask: Ask) -> Steps:
         yield folded(checked, ["ours-published"], "Reproduction check")
     if not gaps:
         yield from beside_papers.sections(view)
-    if is_published and not has_own(ask):
+    if is_published and not offers.has_own(ask):
         yield Button("Add your own runs", Link("data", {"show": "Import"}))
 
 

@@ -161,8 +161,9 @@ def too_few(counted: DataFrame, unit: str) -> str:
     return f"{has} its {unit} counted; {need} for a comparison. Count them with {COMMAND} DATASET…."
 
 
-def _pair_link(*pair: str) -> Link:
-    return Link(names={"pair": SEPARATOR.join(sorted(pair))})
+def _pair_link(numbers: str, *pair: str) -> Link:
+    """A pair of these numbers, which remain chosen in other views."""
+    return Link(names={"numbers": numbers, "pair": SEPARATOR.join(sorted(pair))})
 
 
 def _heatmap(view: View, square: DataFrame) -> Steps:
@@ -183,13 +184,13 @@ def _heatmap(view: View, square: DataFrame) -> Steps:
         "pairs",
         "Vocabulary overlap of every pair of corpora",
         partial(heatmap.heatmap, square, titles, unit=view.unit, chosen=pair),
-        opens=_pair_link,
+        opens=partial(_pair_link, view.numbers),
         width="content",
         of=("floor", "order", "unit"),
         finding=_most_similar(rows, titles),
     )
     beside = heatmap.height(len(square))
-    table = _table(rows, titles, list(shown), chosen, beside)
+    table = _table(view, rows, list(shown), chosen, beside)
     yield Beside([[triangle], [table]], widths=(heatmap.WIDTH, 440))
     opens = heatmap.OPENS if view.numbers == COMPUTED else heatmap.NOT_PRINTED
     yield Note([heatmap.HOW_TO_READ], of_matrix=opens)
@@ -212,15 +213,13 @@ def _order(view: View, square: DataFrame) -> list[str]:
     return similarity_matrix.by_domain(square, domains, DOMAINS)
 
 
-def _table(
-    rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: str, beside: int
-) -> Table:
-    table = rows.replace({"dataset": titles, "other": titles}).round({"similarity": 4})
+def _table(view: View, rows: DataFrame, pairs: list[str], chosen: str, beside: int) -> Table:
+    table = rows.replace({"dataset": view.titles, "other": view.titles}).round({"similarity": 4})
     return Table(
         "pair_rows",
         "Similarity of pairs of corpora",
         table,
-        opens=Link(carried=("pair",)),
+        opens=Link(names={"numbers": view.numbers}, carried=("pair",)),
         carried=[[pair] for pair in pairs],
         selected=pairs.index(chosen),
         columns=_PAIR,

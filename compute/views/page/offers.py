@@ -110,6 +110,16 @@ def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str]
     return [name for name in known if name in chosen] or list(known)
 
 
+def has_own(ask: Ask) -> bool:
+    """True if a run with scores, or its dataset, was imported."""
+    return any(
+        part.kind == "scores"
+        and part.rows > 0
+        and (part.dataset not in DATASETS or part.provenance.get("imported"))
+        for part in ask.parts()
+    )
+
+
 def to_score(name: str) -> str:
     """Advice on scoring stored runs by a measure that is not offered."""
     if not is_measure(name):

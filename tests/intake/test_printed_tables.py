@@ -8,12 +8,15 @@ import pytest
 
 from compute.__main__ import main
 from compute.base.errors import Conflict, WrongInput
+from compute.exports.exported import exported
+from compute.exports.figures import Figure
 from compute.intake import printed_tables
 from compute.reading.inputs import papers
 from compute.store.loading import Bench
 from compute.views.data import select as data_select
 from compute.views.leaderboard.page import page
-from compute.views.page import Figure, Table
+from compute.views.page import Table
+from compute.views.page.walk import find
 from tests.support import filled
 from tests.views import records
 
@@ -145,17 +148,22 @@ def table(n: int) -> str:
     return "\n".join(map(",".join, rows)) + "\n"
 
 
-def test_its_board_has_all_its_datasets_tie_groups_and_its_name_in_every_title(
+def test_its_board_has_all_its_datasets_tie_groups_and_its_name_in_files(
     bench: Bench,
 ) -> None:
     name = filled.HOSTILE
     take(bench, table(12), name)
     source = f"Printed: {name}"
     shown = records.shown(page, bench.settings.home, table=source, view="Table")
-    titles = [part.title for part in shown.parts if isinstance(part, Figure | Table)]
     assert {"board", "order", "wins", "aggregates"} <= {*shown.keys}
-    own = [title for title in titles if "Polish" not in title]
-    assert own and all(title.endswith(f"({source})") for title in own)
+    with records.asked(bench.settings.home) as ask:
+        found = exported("leaderboard", find(page, ask, "order", numbers="Published", table=source))
+        assert isinstance(found, Figure) and found.about.endswith(f"datasets · {source}")
+        board = find(page, ask, "board", numbers="Published", table=source, view="Table")
+        made = exported("leaderboard", board)
+        assert isinstance(made, Table) and made.caption.endswith(
+            f"by system and dataset ({source})"
+        )
     rows = shown.table("board").rows.set_index("system")
     assert rows["n_datasets"].tolist() == [12] * 3
     groups = dict(zip(rows.index, rows["group"], strict=True))

@@ -93,8 +93,8 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     judged = "official + added" if view.ask.choice else "computed"
     names = of.measure if of.kind == PUBLISHED else f"{of.measure}, {judged}", beside
     drawn = partial(bump, rows.assign(title=rows["system"].map(view.titles)), names)
-    look: dict[str, Any] = {"of": ("over", "beside", *OF), "finding": facts[0], "legend": _COLOURS}
-    yield Figure("bump", f"Ranks by {names[0]} and by {beside}{of.mark}", drawn, **look)
+    look: dict[str, Any] = {"of": ("over", "beside", *OF), "finding": facts[0]}
+    yield Figure("bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS, **look)
     moved = (f"The {MOST_NAMED} systems that move furthest are named.") * (len(rows) > MOST_NAMED)
     yield Note([*facts[1:], moved])
 

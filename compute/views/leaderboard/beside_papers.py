@@ -43,7 +43,7 @@ def sections(view: View) -> Iterator[Step]:
     own = published.averages()
     if view.of.kind != PUBLISHED or view.of.source not in set(own["source"]):
         del parts["averages-printed"]
-    if view.of.mark:
+    if view.of.imported:
         del parts["in-domain"]
     for key, (label, inside) in parts.items():
         yield folded(inside, [key], label)

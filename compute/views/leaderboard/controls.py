@@ -83,10 +83,9 @@ class Numbers(NamedTuple):
         return self.kind == COMPUTED and not self.filter.returned and not self.filter.weights
 
     @property
-    def mark(self) -> str:
-        """End of every title for an imported table; empty for other scores."""
-        is_imported = self.kind == PUBLISHED and self.source.startswith(published.IMPORTED)
-        return f" ({self.source})" * is_imported
+    def imported(self) -> bool:
+        """True for a table from elsewhere."""
+        return self.kind == PUBLISHED and self.source.startswith(published.IMPORTED)
 
 
 class View(NamedTuple):
@@ -164,7 +163,7 @@ def controls(ask: Ask) -> Steps:
     baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])
     shown = yield from _filtered(shown, systems, chosen, baseline)
     # The average of a table from elsewhere is over all its datasets.
-    counted = datasets.assign(zero_shot=False) if of.mark else datasets
+    counted = datasets.assign(zero_shot=False) if of.imported else datasets
     board = leaderboard.board(shown, counted, systems, of.measure)
     names, on = board.systems["system"].tolist(), board.datasets["dataset"].tolist()
     offered = on if of.kind == COMPUTED else ()
@@ -173,8 +172,8 @@ def controls(ask: Ask) -> Steps:
     usual = TABLE if len(picked) > MOST_WITH_NUMBERS else HEATMAP
     view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120, of_matrix=True))
     look: dict[str, Any] = {"titles": TITLES, "disabled": gaps or view != HEATMAP}
-    control = Choice("colour", "Colour by", COLOURS, of_matrix=True, **look)
-    colour = yield Into(of.places[1], control)
+    colours = Choice("colour", "Colour by", COLOURS, of_matrix=True, **look)
+    colour = yield Into(of.places[1], colours)
     ours = cells.of_datasets(ours, datasets, chosen.wanted)
     return View(ask, of, board, printed, ours, (datasets, systems), baseline, picked, view, colour)
 

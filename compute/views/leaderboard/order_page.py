@@ -103,7 +103,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
         yield Note([said, "None of the picked systems is in this ranking."])
         return
     n = len(ground.datasets)
-    title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}{of.mark}"
+    title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}"
     drawn = partial(figures.intervals, shown, titles, of.measure)
     yield Figure("order", title, drawn, of=("over", *OF), narrow=True, finding=said)
     more = len(shown) - figures.MOST_ROWS
@@ -166,7 +166,7 @@ def table(view: View) -> Iterator[Step]:
     heads = figures.headings(board)
     yield Table(
         "board",
-        f"{of.measure} by system and dataset{of.mark}",
+        f"{of.measure} by system and dataset",
         rows,
         _columns(board, rows, order),
         scores(view, rows),
@@ -182,7 +182,7 @@ def table(view: View) -> Iterator[Step]:
 
 def paper(view: View) -> Table:
     """The picked systems by average and by dataset, as a paper prints a leaderboard."""
-    board, title = view.board, f"{view.of.measure} by system and dataset{view.of.mark}"
+    board, title = view.board, f"{view.of.measure} by system and dataset"
     ranked = board.systems[board.systems["rank"].notna()].set_index("system")["average"]
     rows = figures.table(None, board)
     rows = rows.assign(mean=rows["system"].map(ranked))[rows["system"].isin(view.picked)]

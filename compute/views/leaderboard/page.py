@@ -89,7 +89,7 @@ def _heat(view: View) -> Steps:
     drawn = partial(heatmap, board, marks=marks, **look)
     yield Figure(
         "cells",
-        f"{board.measure} by system and dataset{view.of.mark}",
+        f"{board.measure} by system and dataset",
         drawn,
         partial(legend, board, colour, view.baseline, shown, marks),
         opens=view.run,
@@ -103,7 +103,7 @@ def _heat(view: View) -> Steps:
     if marks is not None:
         title = view.titles.get(view.baseline, view.baseline)
         facts += [*marks_note(marks, title), unmarked(board, view.baseline)]
-    facts.insert(1, UNTESTED * (of.kind == PUBLISHED) + TRAINED * bool(of.mark))
+    facts.insert(1, UNTESTED * (of.kind == PUBLISHED) + TRAINED * of.imported)
     yield Note(facts)
 
 
@@ -119,7 +119,7 @@ def _aggregates(view: View) -> Iterator[Step]:
     shown, n = rows[rows["system"].isin(view.picked)], len(board.averaged)
     verdict = aggregates.verdict(rows, view.titles)
     if (shown["way"] == aggregates.MEAN).any():
-        title = f"Ranks by {board.measure} over {n} datasets, by several averages{view.of.mark}"
+        title = f"Ranks by {board.measure} over {n} datasets, by several averages"
         drawn = partial(aggregates.matrix, shown, view.titles)
         yield Figure("aggregates", title, drawn, of=OF, finding=verdict)
     else:
@@ -136,5 +136,6 @@ def _wins(view: View) -> Iterator[Step]:
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     drawn = partial(strip, board, baseline, shown=view.picked)
     said = "Blue: better than the baseline; orange: worse."
-    title = f"Wins and losses against {titles[baseline]}{view.of.mark}"
-    yield Figure("wins", title, drawn, said, of=("baseline", *OF))
+    yield Figure(
+        "wins", f"Wins and losses against {titles[baseline]}", drawn, said, of=("baseline", *OF)
+    )

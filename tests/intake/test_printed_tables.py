@@ -174,6 +174,15 @@ def test_its_board_has_all_its_datasets_tie_groups_and_its_name_in_files(
     assert "Average over 12 datasets that all systems have." in heat.words
 
 
+def test_a_system_without_a_score_is_left_out_of_the_ranking_and_named(bench: Bench) -> None:
+    take(bench, table(12) + "d,.9" + "," * 11 + "\n", "gap")
+    shown = records.shown(page, bench.settings.home, table="Printed: gap", view="Table")
+    rows = shown.table("board").rows.set_index("system")
+    assert rows["n_datasets"].to_dict() == {"a": 12, "b": 12, "c": 12, "d": 1}
+    assert rows["rank"].notna().to_dict() == {"a": True, "b": True, "c": True, "d": False}
+    assert "Without a mean: d (lacks a score)." in shown.words
+
+
 def test_few_datasets_allow_no_test_and_that_is_said(bench: Bench) -> None:
     take(bench, table(9), "few")
     shown = records.shown(page, bench.settings.home, table="Printed: few")

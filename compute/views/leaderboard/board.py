@@ -265,7 +265,7 @@ def averaged_note(board: Board) -> str:
 
 
 def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
-    """Sentence on systems whose average covers fewer datasets (a run is missing or in-domain)."""
+    """Sentence on systems whose average covers fewer datasets (a score is missing or in-domain)."""
     fewer = systems[systems["average"].notna() & systems["rank"].isna()]
     if fewer.empty:
         return ""
@@ -274,6 +274,6 @@ def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
         for system, n in zip(fewer["system"], fewer["n_averaged"], strict=True)
     ]
     return (
-        "Averages in italics cover fewer datasets (a run is missing or in-domain) and are not"
+        "Averages in italics cover fewer datasets (a score is missing or in-domain) and are not"
         f" ranked: {several(said, MOST_NAMED, 'system')}."
     )

@@ -162,7 +162,7 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     own = board.cells[board.cells["in_domain"] & board.cells["dataset"].isin(ground.datasets)]
     trained = own["dataset"].map(titles).groupby(own["system"]).agg(", ".join)
     said = [
-        f"{title} (trained on {trained[name]})" if name in trained else f"{title} (lacks a run)"
+        f"{title} (trained on {trained[name]})" if name in trained else f"{title} (lacks a score)"
         for name, title in zip(rows["system"], rows["title"], strict=True)
     ]
     return [over, f"Without a mean: {several(said, _NAMED, 'system')}."] if said else [over]

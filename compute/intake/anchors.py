@@ -6,7 +6,7 @@ from compute.base.errors import Missing, WrongInput
 from compute.base.result_identity import fingerprint
 from compute.datasets import Dataset
 from compute.recompute import run as recompute
-from compute.store import damage, provenance
+from compute.store import damage, provenance, run_versions
 from compute.store.store import Store
 
 KIND = "anchor"
@@ -18,10 +18,11 @@ def of(store: Store, dataset: str) -> tuple[str, float] | None:
     if (part := store.part(KIND, dataset)) is None:
         return None
     (row,) = recompute.read(part).to_dict("records")
-    for run in store.parts("hits", dataset, picked=None):
-        # A run that was replaced since is a version.
-        same = row["of"] in (run.system, run.version_of)
-        if same and run.fingerprint == row["fingerprint"]:
+    # A run that was replaced since is a version; it may have been imported again.
+    runs = store.parts("hits", dataset, picked=None)
+    runs = [run for run in runs if row["of"] in (run.system, run.version_of)]
+    for run in sorted(runs, key=run_versions.published):
+        if run.fingerprint == row["fingerprint"]:
             return run.system, row["margin"]
     raise Missing(
         f"the run of {row['of']} that is the anchor of {dataset} is no longer stored: mark another"

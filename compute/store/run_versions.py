@@ -140,6 +140,8 @@ def told(hits: Part, *, new: bool) -> str:
     # A replacement with equal hits keeps their date.
     if not new or "published" in found:
         return "the same hits as before: no version is made"
+    if "label" not in found:
+        return "one more run of this version"
     before = f"; the previous run is kept as {found['before']}" if "before" in found else ""
     return f"version {found['label']}{before}"
 

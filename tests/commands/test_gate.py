@@ -282,6 +282,23 @@ def test_the_best_version_is_compared_with_a_correction(place: Path) -> None:
         )
 
 
+def test_a_night_may_have_several_runs_and_an_anchor_as_before(place: Path) -> None:
+    """The anchor is the run that was marked, also if it is imported again."""
+    first = lost(place, "first.run", 0, 2)
+    imported(place, first, "rebuilt")
+    assert run(place, "anchor", "rebuilt", "--dataset", "mine").returncode == 0
+    files = [lost(place, f"build{n}.run", n, 4) for n in range(2)]
+    words = ["--dataset", "mine", "--repeat-of", "rebuilt", "--as-version"]
+    told = run(place, "import-run", *files, *words)
+    assert told.returncode == 0 and "one more run of this version" in told.stdout
+    imported(place, first, "rebuilt")
+    assert "is rebuilt@1:" in run(place, "anchor", "--dataset", "mine").stdout
+    words = ["--against", "best", "--dataset", "mine", "--margin", ".2", "--json"]
+    whole = json.loads(run(place, "gate", "rebuilt@2", *words).stdout)
+    assert any("rebuilt@2 on mine: mean of 2 runs" in one for one in whole["remarks"])
+    assert run(place, "anchor", "--dataset", "mine", "--remove").returncode == 0
+
+
 def test_stale_versions_are_left_out_or_refused(place: Path) -> None:
     """New judgements make all scores stale; `rescore` renews the versions', too."""
     words = ["--qrels", "qrels.txt", "--name", "aged"]

@@ -88,6 +88,6 @@ def design_effect(by_family: Series, alone: Series) -> Series:
 def said(queries: int, families: int, effect: float) -> str:
     """`45 families of 150 queries (design effect 2.3: they count as 65)`."""
     told = f"{counted(families, 'family')} of {counted(queries, 'query')}"
-    if not effect > 0:
+    if not effect > 0 or families < FEWEST:
         return told
     return f"{told} (design effect {effect:.2g}: they count as {queries / effect:,.0f})"

@@ -65,6 +65,8 @@ def answer(
             n, effect = int(tested["n"]), tested["design_effect"]
             head += f", by {families_said(n, int(tested['families']), effect)}"
         head += _over_runs(tested, titles)
+    elif found.n > 1:
+        head += f", without test or interval: all {found.n:,} queries are of one family"
     return f"{head}."
 
 

@@ -168,7 +168,10 @@ def test_the_answer_is_one_sentence_about_who_leads() -> None:
     assert one(found, tested | {"p_randomisation": 0.02}, family=(0.31, 91)) == (
         f"{lead}significant by itself (p = .02), not after correction for 91 pairs (p = .31)."
     )
-    assert one(found, {}) == "BM25 leads by .034."
+    assert one(found, {}) == (
+        "BM25 leads by .034, without test or interval: all 300 queries are of one family."
+    )
+    assert one(found._replace(n=1), {}) == "BM25 leads by .034."
     # Where less is better, the lower one leads.
     holes = compare_tables.answer(found, tested, ("dense", "BM25"), "Hole@10")
     assert holes.startswith("dense leads by .034 (95% CI: −.003 to +.070), not")

@@ -11,7 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.base.words import counted
 from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
+from compute.datasets.published import LEFT_OUT
 from compute.views.leaderboard.domain_shift import Correlation, correlation
 from compute.views.page import Column
 from compute.views.shared import axes as shared_axes
@@ -110,14 +112,21 @@ def said(marks: DataFrame) -> str:
 
 
 def finding(marks: DataFrame, source: str) -> str:
-    """The direction of the correlation if its 95% CI excludes 0; empty without an interval."""
-    found = correlation(marks[~marks["left_out"]])
+    """The direction of the correlation if its 95% CI excludes 0, and that CI with the marks that
+    are left out; empty without an interval."""
+    out = marks.loc[marks["left_out"], "dataset"]
+    found, every = correlation(marks[~marks["left_out"]]), correlation(marks)
     if found is None or np.isnan(found.low):
         return ""
-    if found.low <= 0 <= found.high:
-        return f"No significant correlation with similarity to {source}."
     more = "larger" if found.rho > 0 else "smaller"
-    return f"Gains are {more} on corpora more similar to {source}."
+    told = f"Gains are {more} on corpora more similar to {source}"
+    if found.low <= 0 <= found.high:
+        told = f"No significant correlation with similarity to {source}"
+    if not len(out) or every is None:
+        return f"{told}."
+    after = ", excluded by the paper after seeing the results" * {*out}.issubset(LEFT_OUT)
+    whole = f"ρ = {looks.plain(every.rho, 2)}, 95% CI {interval(every) or 'unknown'}"
+    return f"{told}, without {counted(len(out), 'dataset')}{after}. With them, {whole}."
 
 
 def intervals(marks: DataFrame) -> list[str]:

@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.datasets import published
 from compute.views.leaderboard import domain_shift
+from compute.views.leaderboard import domain_shift_figure as figures
 
 
 def marks(similarity: list[float], gain: list[float]) -> DataFrame:
@@ -46,6 +47,21 @@ def test_the_correlations_of_the_paper_with_their_intervals(
     assert found is not None
     assert (found.n, round(found.rho, 3)) == (n, rho)
     assert (round(found.low, 2), round(found.high, 2)) == (low, high)
+
+
+def test_the_finding_has_the_interval_with_what_is_left_out() -> None:
+    found = printed("ance", "unigrams", every=True)
+    assert figures.finding(found, "MS MARCO") == (
+        "Gains are larger on corpora more similar to MS MARCO, without 3 datasets, excluded by the"
+        " paper after seeing the results. With them, ρ = .48, 95% CI −.03 to .79."
+    )
+    own = found.assign(left_out=found["dataset"].eq("nq"))
+    assert figures.finding(own, "MS MARCO").startswith(
+        "No significant correlation with similarity to MS MARCO, without 1 dataset. With them,"
+    )
+    every = found.assign(left_out=False)
+    said = "No significant correlation with similarity to MS MARCO."
+    assert figures.finding(every, "MS MARCO") == said
 
 
 def test_table_4_and_table_2_print_the_same_differences() -> None:

@@ -10,7 +10,6 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
-from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import deciding, queue, samples, sampling_on, tasks
 from compute.judgements.tasks import grades as grading
@@ -68,19 +67,18 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     named = [one for one in st.query_params.get_all("systems") if one in systems]
+    # Outside the form, so that the baselines follow the chosen systems.
+    chosen = _systems(systems, named, titles)
     with st.form(f"new_{dataset}", width=760):
         named_so = _unused(title)
         given: dict[str, Any] = {"title": st.text_input("Task name", named_so, max_chars=120)}
         given["unnamed"] = given["title"] == named_so
-        given["systems"] = _systems(systems, named, titles)
+        given["systems"] = chosen
         given |= _numbers()
         first = sorted(orders.NAMES, key=lambda name: name != orders.DEFAULT)
         given["order"] = st.selectbox("Priority", first, format_func=figures.order)
-        drawing.caption(
-            f"A random sample needs {FEWEST} relevant and {FEWEST} non-relevant documents for a"
-            f" confidence interval, so at least {2 * FEWEST}; fewer give only a standard error."
-        )
-        given |= _estimated(sorted(systems, key=lambda one: one not in named), titles, named)
+        drawing.caption(f"Random sample: {figures.SAMPLE_NEEDS}")
+        given |= _estimated(sorted(chosen, key=lambda one: one not in named), titles, named)
         given |= _judges(grading.of_levels(levels))
         # Above the button, since a message below it may be out of sight in a small window.
         above = st.container()
@@ -99,7 +97,7 @@ def _systems(
     systems: Sequence[str], named: Sequence[str], titles: Mapping[str, str]
 ) -> Sequence[str]:
     return st.multiselect(
-        "Systems", systems, named or systems, lambda name: titles.get(name) or name
+        "Systems", systems, named or systems, lambda name: titles.get(name) or name, width=760
     )
 
 
@@ -138,7 +136,7 @@ def _of_sample(given: dict[str, Any]) -> dict[str, str]:
     """Target of the estimate for a planned task."""
     if given["order"] != orders.SAMPLED:
         return {}
-    baseline = given["baseline"] if given["goal"] == sampling.DIFFERENCES else ""
+    baseline = (given["baseline"] or "") if given["goal"] == sampling.DIFFERENCES else ""
     measure = given["measure"] or samples.USUAL.get(given["goal"], samples.MEASURES[0])
     found = {"measure": measure, "goal": given["goal"], "baseline": baseline}
     if given["unnamed"] and given["goal"] == sampling.AUDIT:

@@ -89,7 +89,9 @@ def test_judging_without_texts_leads_to_what_adds_them(
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
     said = shown(opened("annotate", "ada", view="new", dataset="tiny"))
     assert "Blind: assessors never see systems, ranks or scores." in said
-    assert "so at least 60; fewer give only a standard error" in said
+    assert (
+        "30 non-relevant documents (for nDCG, also one relevant per query): 60 judgements" in said
+    )
     assert "Judging needs texts" not in shown(opened("annotate"))
 
 
@@ -116,6 +118,12 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
 
 def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
+    fields = {field.label: field for field in app.selectbox}
+    assert fields["Baseline"].options == app.multiselect[0].options
+    app.multiselect[0].set_value([]).run()
+    fields = {field.label: field for field in app.selectbox}
+    assert fields["Baseline"].options == []
+    app.multiselect[0].set_value([NAME]).run()
     fields = {field.label: field for field in app.selectbox}
     fields["Priority"].set_value("sampled")
     fields["Measure"].set_value("nDCG@10")

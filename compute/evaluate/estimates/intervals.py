@@ -88,6 +88,11 @@ class Estimates:
         return self.is_census or (both and not self.range_only)
 
     @property
+    def has_errors(self) -> bool:
+        """Return whether there are standard errors, which need one pair of each kind."""
+        return bool(self.n_relevant and self.n_not_relevant and not self.range_only)
+
+    @property
     def means(self) -> Values:
         return self.by_query.mean(axis=1)
 

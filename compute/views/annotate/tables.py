@@ -93,6 +93,12 @@ def more(task: Task) -> tuple[str, ...]:
     return (_DRAWN,) if deciding.tells_apart(task) else (_DRAWN, _BEFOREHAND)
 
 
+SAMPLE_NEEDS = (
+    f"A 95% CI needs {FEWEST} relevant and {FEWEST} non-relevant documents (for nDCG, also one"
+    f" relevant per query): {2 * FEWEST} judgements, and more if either kind is rare. A decision"
+    f" between two systems by {deciding.MEASURE} needs {deciding.FEWEST} of each."
+)
+
 _WIDEST = {
     "scores": "of a system",
     "differences": "of a difference from the baseline",
@@ -137,9 +143,8 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
             break
         told.append(f"{counted(n, 'judgement')}{_reached(n, reach)}")
     return (
-        f"Expected 95% margin of error for {measure} {_WIDEST[goal]}: {'; '.join(told)}. An"
-        f" interval needs {FEWEST} relevant and {FEWEST} non-relevant documents (for nDCG, also one"
-        " relevant per query)."
+        f"Expected 95% margin of error for {measure} {_WIDEST[goal]}: {'; '.join(told)}."
+        f" {SAMPLE_NEEDS}"
     )
 
 

@@ -9,7 +9,7 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
 from compute.evaluate import tolerance
-from compute.evaluate.estimates.intervals import Estimates
+from compute.evaluate.estimates.intervals import FEWEST, Estimates
 from compute.judgements import Choice, orders, sampling
 from compute.judgements.tasks import deciding, tasks
 from compute.judgements.tasks.deciding import Decision
@@ -111,9 +111,15 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
             " you may look at any time.",
         ]
     )
-    if found.n_waiting:
+    yield from further(task, found.n_waiting, decided=found.state != OPEN)
+
+
+def further(task: Task, n_waiting: int, *, decided: bool) -> Iterator[Step]:
+    """A button that leads to the task's next document or, while nothing is decided, to its form
+    for further ones."""
+    if n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
-    elif found.state != KNOWN:
+    elif not decided:
         draw = Link("annotate", {"about": task.id})
         yield Button("Draw more documents to judge", draw, icon="arrow_forward")
 
@@ -205,30 +211,39 @@ def _said(
     lead = f"{titles[not first]} leads {by}"
     if estimates.enough:
         lead += f" (95% CI {looks.between(*ends)})"
+    elif estimates.has_errors:
+        lead += f" (standard error {looks.plain(row['error'])})"
     if decision:
         low, high = sorted((abs(decision.low), abs(decision.high)))
         return (
             f"{after}{lead}. Decided at {decision.n:,}: {titles[decision.ahead]} is better on these"
-            f" queries, by {looks.between(low, high)}."
+            f" queries, by {looks.between(low, high)} (which allows for several looks)."
         )
     if not found.n:
         return f"No judgements yet; a decision needs at least {min(deciding.LOOKS)}."
-    evidence = f"{after}{lead}. Too little" if estimates.enough else f"{after}too little"
-    whole = "" if more != _left(found) else " (all that remain)"
-    told = f"; about {counted(more, 'judgement')} more{whole}" if more else ""
-    return f"{evidence} evidence to decide{_lacking(estimates, task)}{told}."
+    shown = estimates.enough or estimates.has_errors
+    evidence = f"{after}{lead}. Too little" if shown else f"{after}too little"
+    return f"{evidence} evidence to decide{_lacking(estimates, task)}{_further(found, more)}."
+
+
+def _further(found: Estimated, more: int | None) -> str:
+    """Clause on the expected further judgements, and why they are this many."""
+    if not more:
+        return ""
+    at = f"the next decision is at {found.n + more:,}"
+    end = "all that remain" if more == _left(found) else at
+    return f"; about {counted(more, 'judgement')} more ({end})"
 
 
 def _lacking(estimates: Estimates, task: Task) -> str:
     """Clause on how many more relevant and non-relevant documents are needed."""
     has = estimates.n_relevant, estimates.n_not_relevant
-    needed = _fewest(estimates, task)
-    if min(has) >= needed:
+    if min(has) >= (fewest := _fewest(estimates, task)):
         return ""
-    of = "a decision" if task.measure == deciding.MEASURE else "an interval"
+    decides = f"a decision needs {fewest} of each, " * (task.measure == deciding.MEASURE)
     return (
-        f": {has[0]:,} relevant and {has[1]:,} non-relevant documents so far, and {of} needs"
-        f" {needed:,} of each"
+        f": {has[0]:,} relevant and {has[1]:,} non-relevant documents so far; {decides}a 95% CI"
+        f" needs {estimates.n_needed:,} and {FEWEST:,}"
     )
 
 

@@ -90,28 +90,31 @@ def _picture(sample: Sample) -> Steps:
         yield Note([str(error)])
         return None
     rows = titled(sample.ask, sampled.systems(bounds, found))
-    certain, of_two = sampled.certain(rows) * estimated.is_sum(measure), _of_two(sample, rows)
+    certain, two = sampled.certain(rows) * estimated.is_sum(measure), _of_two(sample, rows)
+    of_two = two.verdict if two else ""
     said = sampled.verdict(rows, sampled.pairs(found), found, task, certain, of_two)
     title = f"{measure} of systems, estimated from a sample"
     figure = partial(sampled.estimates, rows, measure)
     drawn_from = sampled.provenance(task, found), measure
     yield Figure("estimates", title, figure, sample=drawn_from, of=OF_SAMPLE, finding=said)
     yield sampled.note(task, found, measure)
+    decided = bool(certain) or found.estimates.is_census or (two and two.state != judging.OPEN)
+    yield from judging.further(task, found.n_waiting, decided=bool(decided))
     if rows["estimate"].notna().any():
         both = [sampled.numbers(rows, measure), sampled.NUMBERS]
         yield folded(both, ("estimated-numbers",), "Estimates as a table")
     return found, bounds
 
 
-def _of_two(sample: Sample, rows: DataFrame) -> str:
+def _of_two(sample: Sample, rows: DataFrame) -> judging.Verdict | None:
     """What Compare says about the two systems of a task, if the measure is the task's."""
     task = sample.task
     if not deciding.tells_apart(task) or sample.measure != task.measure:
-        return ""
+        return None
     titles = dict(zip(rows["system"], rows["title"], strict=True))
     a, b = task.systems
     two = Two(sample.ask, task.dataset, (a, b), (titles.get(a, a), titles.get(b, b)))
-    return judging.verdict(two, task).verdict
+    return judging.verdict(two, task)
 
 
 def _more(sample: Sample, found: Estimated, bounds: DataFrame) -> Steps:

@@ -63,10 +63,7 @@ def _told(estimates: Estimates) -> DataFrame:
     ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
     told = scores.merge(like, on="system").merge(ranks, on="system")
     if not estimates.enough:
-        # A standard error needs relevant and non-relevant documents; some measures have no
-        # estimate.
-        none = estimates.range_only or not estimates.n_relevant or not estimates.n_not_relevant
-        told[[*ABOUT[0 if none else 2 :], *_LIKE]] = float("nan")
+        told[[*ABOUT[2 if estimates.has_errors else 0 :], *_LIKE]] = float("nan")
         told[list(_RANKS)] = pd.NA
     if estimates.of_differences_only:
         told[[*ABOUT, *_LIKE]] = float("nan")
@@ -166,7 +163,7 @@ def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, A
     said = [_said(row, measure) for row in rows.to_dict("records")]
     places, pale = range(len(rows)), {"width": 9, "color": looks.colour(0.28, look.sequential)}
     yield traces.lines(rows["low"], rows["high"], places, pale, said, name="possible range")
-    if rows["enough"].all():
+    if rows["enough"].all() and rows["estimate_low"].notna().any():
         low, high = rows["estimate_low"], rows["estimate_high"]
         line = {"width": 4, "color": look.primary}
         yield traces.lines(low, high, places, line, said, name="95% CI")
@@ -210,7 +207,7 @@ def verdict(
             f" {counted(found.n_behind, 'judged document')} after it cannot count yet."
         )
     if not found.n_waiting and not found.estimates.is_census:
-        said.append("All sampled documents are judged or skipped. Draw more on the task's page.")
+        said.append("All sampled documents are judged or skipped.")
     if found.estimates.of_differences_only:
         said.append("Scores cannot be estimated: documents that all systems rank are not sampled.")
     if found.n_left_out:
@@ -328,7 +325,8 @@ def note(task: Task, found: Estimated, measure: str) -> Note:
     facts = [
         f"{found.n_judged:,} of {found.n:,} sampled documents judged, drawn from"
         f" {int((found.growth.size > 0).sum()):,} of the {found.n_pairs:,} in the lists.",
-        "The 95% CI covers sampling error on these queries; choose beforehand when to stop.",
+        "The 95% CI covers sampling error on these queries; choose beforehand when to stop."
+        * found.estimates.enough,
         pool * kind(measure).is_ratio,
         f"Sampled for {goal}, task {task.title} ({task.id}): {'; '.join(drawn)}.",
     ]

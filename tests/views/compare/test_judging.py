@@ -1,6 +1,7 @@
 """Compare while one judges what tells two runs apart: nothing official is known of the dataset."""
 
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -99,14 +100,24 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     assert notes[0].startswith("The task samples documents for P@10; nDCG@10, chosen above")
     judge(store, task, 20)
     few = found_now(store, task)
-    assert "non-relevant documents so far, and a decision needs 20 of each" in few.verdict
-    assert few.more and f"; about {few.more} judgements more." in few.verdict
+    assert ": poor leads by" not in few.verdict
+    assert re.match(
+        r"After 20 .*: good leads by \.\d{3} .* \(standard error \.\d{3}\)\. ", few.verdict
+    )
+    least = "so far; a decision needs 20 of each, a 95% CI needs 30 and 30"
+    assert least in few.verdict
+    assert few.more and f"; about {few.more} judgements more (the next" in few.verdict
     judge(store, task, 39)
     assert said().startswith("After 59 judgements: ")
     assert "Decided" not in said()
     judge(store, task, 1)
     assert "good leads by ." in said() and "on these queries" in said()
     assert "Decided at 60: good is better on these queries, by ." in said()
+    assert said().endswith(" (which allows for several looks).")
+    judge(store, task, 40)
+    # Once decided, nothing asks for more.
+    labels = [one.label for one in shown(store, Choice()) if isinstance(one, Button)]
+    assert not {"Draw more documents to judge", "Continue judging"} & set(labels)
 
 
 def found_now(store: Store, task: tasks.Task) -> judging.Verdict:
@@ -203,7 +214,8 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     assert rows[["estimate", "error", "estimate_low", "like_high"]].isna().all(axis=None)
     said = sampled.verdict(rows, sampled.pairs(estimates), estimates, task)
     assert "Scores cannot be estimated" in said
-    assert sampled.estimates(rows, "P@10", theme="light").to_plotly_json()["data"]
+    marks = sampled.estimates(rows, "P@10", theme="light").to_plotly_json()["data"]
+    assert [one["name"] for one in marks] == ["possible range", "current score"]
 
 
 def test_commands_print_the_verdict_of_the_page(

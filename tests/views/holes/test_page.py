@@ -186,6 +186,12 @@ def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) 
     (told,) = [one.finding for one in of if isinstance(one, Figure) and one.key == "estimates"]
     assert ("±" in told and "of 6 pairs differ significantly" in told) == enough
     assert ("at least 30 and 30 are needed" in told) != enough
+    assert ("The 95% CI covers sampling error" in said) == enough
+    leads = {one.label: one.opens.names for one in of if isinstance(one, Button)}
+    waiting = task.n_pairs > n
+    ways = {"Continue judging": "task", "Draw more documents to judge": "about"}
+    for place, (label, key) in enumerate(ways.items()):
+        assert leads.get(label) == ({key: task.id} if place != waiting else None)
 
 
 def test_estimates_are_of_other_measures_too_and_drawn_anew_while_people_judge(

@@ -6,6 +6,7 @@ similar to the document that it was cut from. For passages with one word in ten 
 .8.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,15 +24,12 @@ SHORTEST = 60
 """Fewest 5-grams (about ten words) of a text that can be a version or part of another."""
 _RATE, _SHORT = 8, 200
 """Every 8th hash is used to find candidates; every hash for texts with fewer than 200."""
-_MOST = 12
+_MOST = 48
 """Texts stored for each hash; boilerplate thus finds only some texts."""
 _LIKELY = 0.4
 """Share of the 5-grams required by LEAST from which a candidate is checked exactly."""
-_UNLIKELY = 0.2
-"""Share of the 5-grams, estimated from every 8th hash, below which a candidate is not checked.
-Unrelated English texts share about .12; of texts of 200 5-grams that share LEAST, .1% are below."""
 _KEPT = 4
-_BATCH = 2000
+_BATCH = 1000
 Hashes = NDArray[np.uint32]
 
 
@@ -51,58 +49,52 @@ class Sources:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.hashes = [_once(hashed(text).astype(np.uint32)) for text in texts]
-        self._samples = [_sample(one) for one in self.hashes]
-        sizes = [len(one) for one in self._samples]
-        owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        every = np.concatenate([*self._samples, np.empty(0, np.uint32)])
+        keys = [_sample(one) for one in self.hashes]
+        owners = np.repeat(np.arange(len(keys), dtype=np.int32), [len(one) for one in keys])
+        every = np.concatenate([*keys, np.empty(0, np.uint32)])
         # For boilerplate, each hash keeps different texts.
         order = np.lexsort(((owners.astype(np.uint32) ^ every) * np.uint32(0x9E3779B1), every))
-        every = every[order]
+        every, owners = every[order], owners[order]
         few = np.arange(len(every)) - np.searchsorted(every, every) < _MOST
-        self._keys, self._owners = every[few], owners[order][few]
-        self._kept = np.bincount(self._owners, minlength=len(sizes))
-        self.found: list[list[Found]] = [[] for _ in sizes]
+        self._keys, self._owners = every[few], owners[few]
+        self._asks = np.bincount(self._owners, minlength=len(keys)) * LEAST * _LIKELY
+        self.found: list[list[Found]] = [[] for _ in keys]
+        self._sizes = np.array([len(one) for one in self.hashes])
         self.keys = set[str]()
 
     def watch(self, passing: Iterable[tuple[str, str]]) -> None:
         """Record, for each text, the most similar streamed texts (key, text)."""
         for batch in _batches(passing):
             every = [hashed(plain(text)).astype(np.uint32) for _, text in batch]
-            for number, places in self._candidates(every):
-                passing = _once(every[number])
-                for place in self._likely(places, passing):
-                    self._check(place, batch[number][0], passing)
+            for number, place in self._candidates(every):
+                self._check(place, batch[number][0], _once(every[number]))
 
-    def _candidates(self, every: Sequence[Hashes]) -> Iterator[tuple[int, list[int]]]:
-        """(number, places): streamed texts, with the texts that share enough kept hashes."""
+    def _candidates(self, every: Sequence[Hashes]) -> Iterator[tuple[int, int]]:
+        """(number, place): streamed texts that share enough stored hashes with a text."""
         samples = [_once(_sample(one)) for one in every]
         asked = np.concatenate(samples)
         first = np.searchsorted(self._keys, asked)
         n = np.searchsorted(self._keys, asked, side="right") - first
-        whose = np.repeat(np.repeat(np.arange(len(every)), [len(one) for one in samples]), n)
-        at = np.repeat(first - (np.cumsum(n) - n), n) + np.arange(n.sum())
-        pairs, shared = np.unique(whose * len(self.hashes) + self._owners[at], return_counts=True)
-        number, place = pairs // len(self.hashes), pairs % len(self.hashes)
-        sizes = np.array([len(one) for one in every])[number]
-        own = np.array([len(one) for one in self.hashes])[place]
-        # All hashes of a short text are looked up, but only some of a long text.
-        rate = np.where((own < _SHORT) & (sizes >= _SHORT), _RATE, 1)
-        asks = self._kept[place] * np.minimum(1, sizes / own) / rate * LEAST * _LIKELY
-        likely = shared >= asks
-        number, place = number[likely], place[likely]
-        starts = np.flatnonzero(np.diff(number, prepend=-1))
-        of_one = np.split(place, starts[1:]) if len(starts) else []
-        for one, places in zip(number[starts].tolist(), of_one, strict=True):
-            yield one, places.tolist()
+        ends = np.cumsum(n)
+        # 32 bits: most of the time goes into memory.
+        skipped = np.repeat((first - (ends - n)).astype(np.int32), n)
+        found = self._owners[skipped + np.arange(len(skipped), dtype=np.int32)]
+        bounds = np.append(0, ends)[np.cumsum([0, *map(len, samples)])].tolist()
+        # One streamed text at a time: its few thousand texts fit into the processor's cache.
+        for number, (start, end) in enumerate(itertools.pairwise(bounds)):
+            for place in self._likely(found[start:end], len(every[number])):
+                yield number, place
 
-    def _likely(self, places: list[int], passing: Hashes) -> list[int]:
-        """Texts of which a streamed text has enough sampled hashes, of common ones too."""
-        there = _in(np.concatenate([self._samples[place] for place in places]), passing)
-        sizes = np.array([len(self._samples[place]) for place in places])
-        shared = np.add.reduceat(there, np.cumsum(sizes) - sizes, dtype=np.int64)
-        own = np.array([len(self.hashes[place]) for place in places])
-        shares = shared / sizes * own / np.minimum(own, len(passing))
-        return [one for one, share in zip(places, shares, strict=True) if share >= _UNLIKELY]
+    def _likely(self, places: NDArray[np.int32], size: int) -> list[int]:
+        """Texts of which a streamed text of that many hashes shares enough; `places` has each as
+        often as a hash is shared."""
+        places.sort()
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        shared, places = np.diff(starts, append=len(places)), places[starts]
+        own = self._sizes[places]
+        # All hashes of a short text are looked up, but only some of a long text.
+        rate = np.where((own < _SHORT) & (size >= _SHORT), _RATE, 1)
+        return places[shared * rate >= self._asks[places] * np.minimum(1, size / own)].tolist()
 
     def _check(self, place: int, key: str, passing: Hashes) -> None:
         own = self.hashes[place]

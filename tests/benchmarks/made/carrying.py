@@ -55,7 +55,7 @@ def main(n: int, judged: int) -> None:
                 lines.writelines(f"{text}\n" for text in _texts(n, edited))
         start, clock = time.process_time(), time.monotonic()
         found = same_documents.matches(
-            lambda: _read(old, range(n)), lambda: _read(new, ids), wanted
+            lambda: _read(old, range(n)), lambda: _read(new, ids.tolist()), wanted
         )
         took, passed = time.process_time() - start, time.monotonic() - clock
         length = new.stat().st_size / n

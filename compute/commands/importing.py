@@ -241,6 +241,7 @@ def import_labels(
     replace: bool = False,
     family: Annotated[str | None, Parameter(metavar="KEY")] = None,
     weight: Annotated[str | None, Parameter(metavar="KEY")] = None,
+    baseline: Annotated[str | None, Parameter(metavar="SYSTEM")] = None,
 ) -> int:
     """Import labels of queries: query groups, and families of queries that belong together.
 
@@ -250,17 +251,20 @@ def import_labels(
         family: tests and intervals resample the families that this key names, such as conversation;
             an empty one: queries again
         weight: means and tests are also weighted by this key, such as traffic; an empty one: not
+        baseline: keep this system as the dataset's baseline on Dataset; an empty one: none
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
     if file:
         how: dict[str, Any] = {"replace": replace, "family": family, "weight": weight}
         part, new = query_labels.import_file(bench, file, row, **how)
-    elif family is None and weight is None:
-        told = "give a file of labels, or --family or --weight with a key of stored ones"
-        raise WrongInput(told)
+        if baseline is not None:
+            part, _ = query_labels.declare(bench, row, baseline=baseline)
+    elif family is weight is baseline is None:
+        raise WrongInput("give a file of labels, --family or --weight with a key, or --baseline")
     else:
-        part, new = query_labels.declare(bench, row, family, weight)
+        roles = {"family": family, "weight": weight, "baseline": baseline}
+        part, new = query_labels.declare(bench, row, **roles)
     told = query_labels.said(part) + ("" if new else "; they were already stored")
     printable.say(told)
     return done(bench)

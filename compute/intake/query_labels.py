@@ -29,6 +29,8 @@ _MOST_NAMED = 20
 FAMILY, WEIGHT = ROLES = ("family", "weight")
 """In the provenance of labels: the keys that say which queries belong together, and how much each
 counts."""
+BASELINE = "baseline"
+"""In the provenance of labels: the system with which a dataset's pages compare the others."""
 REASONS = "reasons"
 """In the provenance of labels: the reasons that the dataset offers for its queries."""
 USUAL = ("missing term", "wrong entity", "label wrong", "too general", "other")
@@ -76,13 +78,15 @@ def import_file(
     return put(bench.store, dataset.name, rows.loc[known, COLUMNS], made, **how)
 
 
-def declare(
-    bench: Bench, dataset: Dataset, family: str | None, weight: str | None = None
-) -> tuple[Part, bool]:
-    """Make the families of a dataset's queries, or their weights, those of a key of its labels;
-    none if empty."""
+def declare(bench: Bench, dataset: Dataset, **roles: Any) -> tuple[Part, bool]:
+    """Make the families of a dataset's queries, or their weights, those of a key of its labels, or
+    a system its baseline: `family`, `weight`, `baseline`; none if empty, as before if None."""
     _refuse_parts(dataset)
-    roles: dict[str, Any] = {FAMILY: family, WEIGHT: weight}
+    baseline = roles.get(BASELINE)
+    known = [part.system for part in bench.store.parts("scores", dataset.name)]
+    if baseline and baseline not in known:
+        there = near(baseline, known) or "import or compute one first"
+        raise Missing(f"{dataset.name} has no scores of {shown(baseline)}: {there.strip()}")
     words = ["import-labels", "--dataset", dataset.name, *_options(roles)]
     made, nothing = provenance.record(words, 0), DataFrame(columns=COLUMNS, dtype="str")
     return put(bench.store, dataset.name, nothing, made, **roles)
@@ -107,22 +111,24 @@ def put(
     replace: bool = False,
     family: str | None = None,
     weight: str | None = None,
+    baseline: str | None = None,
 ) -> tuple[Part, bool]:
     """Publish labels (COLUMNS) in addition to those of a dataset; returns its part, and whether it
     is new. Its provenance is `made`, under `keys` the origin of each key's labels, under FAMILY
     the key whose labels are the families of queries: `family` (empty: none), or as before if None;
-    and under WEIGHT that of their weights: `weight`.
+    under WEIGHT that of their weights: `weight`; and under BASELINE the system `baseline`.
     Raises Conflict and WrongInput as `import_file`, Missing for a family without labels."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
             raise Conflict(told)
         old = store.part(KIND, dataset)
-        given = zip(ROLES, (family, weight), strict=True)
+        given = zip((*ROLES, BASELINE), (family, weight, baseline), strict=True)
         roles = {role: key_of(old, role) if key is None else key for role, key in given}
         roles = {role: key for role, key in roles.items() if key}
-        together = _beside(old, rows, roles.values(), replace=replace)
-        for key in {*roles.values()} - {*together["key"]}:
+        of_keys = [key for role, key in roles.items() if role != BASELINE]
+        together = _beside(old, rows, of_keys, replace=replace)
+        for key in {*of_keys} - {*together["key"]}:
             there = near(key, [*together["key"]])
             raise Missing(f"{dataset} has no labels {shown(key)}: {there}import them first")
         check_weights(together[together["key"] == roles.get(WEIGHT)], dataset)
@@ -155,7 +161,7 @@ def _without(parts: Publication, old: Part | None, key: str) -> None:
     rows = recompute.read(old)[COLUMNS]
     rows = rows[rows["key"] != key].reset_index(drop=True)
     left = {name: made for name, made in made_by_key(old).items() if name != key}
-    if rows.empty and REASONS not in old.provenance:
+    if rows.empty and not {REASONS, BASELINE} & {*old.provenance}:
         parts.remove(*old.identity)
     else:
         kept = {role: "" for role in ROLES if key_of(old, role) == key}
@@ -210,7 +216,7 @@ def _renew(store: Store, dataset: str, rows: DataFrame, made: dict[str, Any]) ->
 
 
 def _mark(rows: DataFrame, made: Mapping[str, Any]) -> str:
-    named = {role: made[role] for role in ROLES if made.get(role)}
+    named = {role: made[role] for role in (*ROLES, BASELINE) if made.get(role)}
     return fingerprint(KIND, [], labels=rows.to_numpy().tolist(), **named)
 
 
@@ -408,7 +414,8 @@ def said(part: Part) -> str:
     named = [f"{key} ({counted(int(n), 'value')})" for key, n in values.items()]
     keys = several(named, _MOST_NAMED, "key")
     queries = counted(rows["query_id"].nunique(), "query")
-    told = f"{part.dataset} now has {counted(len(rows), 'label')} of {queries}: {keys}"
+    told = f"{part.dataset} now has {counted(len(rows), 'label')} of {queries}"
+    told += f": {keys}" * bool(keys)
     if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
@@ -420,4 +427,6 @@ def said(part: Part) -> str:
             f"; {shown(key)} weights queries in figures beside the others: leave it out if the"
             " queries were sampled by it, which counts it twice"
         )
+    if name := key_of(part, BASELINE):
+        told += f"; its baseline is {name}"
     return told

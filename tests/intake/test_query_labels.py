@@ -12,6 +12,7 @@ from compute.jobs import removing
 from compute.recompute.run import read
 from compute.store import provenance
 from compute.store.loading import Bench
+from tests.support import filled
 
 TSV = "query_id\tkey\tvalue\nq1\ttopic\tsea\nq2\ttopic\tland\nq2\tyear\t1999\n"
 LABELS = [("q1", "topic", "sea"), ("q2", "topic", "land"), ("q2", "year", "1999")]
@@ -182,16 +183,16 @@ def test_any_label_can_be_the_family_of_a_dataset(bench: Bench, tiny: Dataset) -
     assert query_labels.families(bench.store, "tiny").to_dict() == {"q1": "a", "q2": "a"}
     assert "'url' is the family of queries" in query_labels.said(first)
     with pytest.raises(Missing, match=r"no labels 'top': did you mean topic\?"):
-        query_labels.declare(bench, tiny, "top")
-    other, new = query_labels.declare(bench, tiny, "topic")
+        query_labels.declare(bench, tiny, family="top")
+    other, new = query_labels.declare(bench, tiny, family="topic")
     assert (new, other.fingerprint != first.fingerprint) == (True, True)
     assert query_labels.families(bench.store, "tiny").to_dict() == {"q1": "sea", "q2": "land"}
     take(bench, tiny, "q1\tlevel\thard\n")
     assert len(query_labels.families(bench.store, "tiny")) == 2
     query_labels.drop(bench.store, "tiny", "topic")
     assert query_labels.families(bench.store, "tiny").empty
-    query_labels.declare(bench, tiny, "level")
-    query_labels.declare(bench, tiny, "")
+    query_labels.declare(bench, tiny, family="level")
+    query_labels.declare(bench, tiny, family="")
     assert query_labels.families(bench.store, "tiny").empty
 
 
@@ -199,7 +200,7 @@ def test_a_reason_replaces_another_of_its_query_and_is_removed_when_given_again(
     bench: Bench, tiny: Dataset
 ) -> None:
     take(bench, tiny, TSV)
-    query_labels.declare(bench, tiny, "topic")
+    query_labels.declare(bench, tiny, family="topic")
     for query, reason in (("q1", "other"), ("q2", "other"), ("q1", "wrong entity")):
         query_labels.give(bench.store, "tiny", query, reason)
     assert reasons(bench) == {"q1": "wrong entity", "q2": "other"}
@@ -256,6 +257,27 @@ def test_a_key_of_numbers_can_weight_queries(bench: Bench, tiny: Dataset) -> Non
     assert query_labels.key_of(part, query_labels.WEIGHT) == "hits"
     assert "weights queries" in weigh("q1\ttopic\tsea\n", None)
     with pytest.raises(WrongInput, match="tiny: the weight 'topic' of query 'q1' is 'sea'"):
-        query_labels.declare(bench, tiny, None, "topic")
-    part, _ = query_labels.declare(bench, tiny, None, "")
+        query_labels.declare(bench, tiny, weight="topic")
+    part, _ = query_labels.declare(bench, tiny, weight="")
     assert query_labels.key_of(part, query_labels.WEIGHT) == ""
+
+
+def test_a_baseline_is_kept_beside_labels(bench: Bench, tiny: Dataset) -> None:
+    with pytest.raises(Missing, match=r"tiny has no scores of 'base': import or compute one first"):
+        query_labels.declare(bench, tiny, baseline="base")
+    filled.add(bench, tiny, {"base": filled.RUNS["plain"]})
+    with pytest.raises(Missing, match=r"no scores of 'bas': did you mean base\?"):
+        query_labels.declare(bench, tiny, baseline="bas")
+    part, new = query_labels.declare(bench, tiny, baseline="base")
+    assert new and query_labels.said(part) == (
+        "tiny now has 0 labels of 0 queries; its baseline is base"
+    )
+    assert query_labels.declare(bench, tiny, baseline="base")[1] is False
+    take(bench, tiny, TSV)
+    query_labels.declare(bench, tiny, family="topic")
+    for key in ("topic", "year"):
+        query_labels.drop(bench.store, "tiny", key)
+    part = bench.store.part(query_labels.KIND, "tiny")
+    assert query_labels.key_of(part, query_labels.BASELINE) == "base"
+    part, _ = query_labels.declare(bench, tiny, baseline="")
+    assert query_labels.key_of(part, query_labels.BASELINE) == ""

@@ -220,12 +220,6 @@ def _rank(rank: float) -> str:
     return "–" if np.isnan(rank) else f"{rank:.1f}".removesuffix(".0")
 
 
-BY_WEIGHT = (
-    "Intervals and tests by weight are over families and runs, where there are any. Systems that"
-    " share a letter are not significantly different by weight."
-)
-
-
 def weighted_columns() -> list[Column]:
     """Columns of weighted means beside those of each query once; empty groups are unknown."""
     return [

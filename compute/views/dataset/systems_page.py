@@ -42,7 +42,7 @@ from compute.views.page import (
 from compute.views.shared import catalogue, in_domain, standings
 from compute.views.shared import theme as looks
 
-_HISTORY = ("dataset", "versions", "measure")
+_HISTORY = ("dataset", "versions", "versions_all", "measure")
 
 
 def systems(view: View) -> Iterator[Step]:
@@ -51,7 +51,8 @@ def systems(view: View) -> Iterator[Step]:
     kept = ("versions_line", "versions_table")
     yield Section(partial(further, view))
     if view.ask.versions(view.choice["datasets"]):
-        yield folded(partial(_versions, view), kept, "Versions", ("versions",))
+        asks = ("versions", "versions_all")
+        yield folded(partial(_versions, view), kept, "Versions", asks)
     augmented = partial(augmented_table.section, view.ask, view.dataset.name)
     yield Section(augmented, ("augmentation",))
 
@@ -104,7 +105,8 @@ def _weighted(view: View, rows: DataFrame, key: str) -> Iterator[Step]:
     by = by.merge(order[["system", "group"]], on="system")
     look: dict[str, Any] = {"opens": view.to_run, "carried": [[name] for name in by["system"]]}
     yield Table("weighted", title, by, figures.weighted_columns(), **look)
-    yield Note([figures.BY_WEIGHT])
+    about = "Intervals and tests by weight are over families and runs, where there are any."
+    yield Note([about, "Systems that share a letter are not significantly different by weight."])
 
 
 def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Note:
@@ -126,12 +128,17 @@ def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Not
 
 def _baseline(view: View, rows: DataFrame) -> Steps:
     names = [*sorted(rows["system"]), MEDIAN]
-    usual = "bm25" if "bm25" in names else MEDIAN
     look: dict[str, Any] = {"noun": "system", "titles": view.titles, "width": 240}
-    baseline = yield Choice("against", "Baseline", names, usual, **look)
+    baseline = yield Choice("against", "Baseline", names, _usual(view, names), **look)
     if len(rows) <= MOST_SYSTEMS:
         return baseline, False
     return baseline, (yield Switch("all", f"All {len(rows):,} systems"))
+
+
+def _usual(view: View, names: Sequence[str]) -> str:
+    """The baseline without one in the address: the dataset's, else BM25 or the median system."""
+    wanted = (offers.baseline(view.ask, view.dataset.name), "bm25")
+    return next((name for name in wanted if name in names), MEDIAN)
 
 
 def _compared(view: View, baseline: str, system: str) -> Link:
@@ -187,39 +194,61 @@ def _detectable(
 
 def _versions(view: View) -> Steps:
     """Versions of a system, in order."""
-    names = view.choice["datasets"]
-    kept = view.ask.versions(names)
-    options = list(dict.fromkeys(part.version_of for part in kept))
+    names, every = view.choice["datasets"], [*view.ask.versions(), *view.ask.parts()]
+    options = list(dict.fromkeys(part.version_of for part in view.ask.versions(names)))
     look: dict[str, Any] = {"noun": "system with versions", "titles": view.titles, "width": 240}
     system = yield Choice("versions", "Versions of", options, **look)
-    kept = [part for part in kept if part.version_of == system]
-    runs = [part for part in view.ask.parts() if part.kind == "hits" and part.system == system]
-    live = next((part for part in runs if part.dataset in names), None)
-    history = versions.history(kept, live)
+    runs = [part for part in every if part.kind == "hits" and system == part.version_of]
+    live = [part for part in every if part.kind == "hits" and system == part.system]
+    kept = [part for part in runs if part.dataset in names]
+    history = versions.history(kept, next((of for of in live if of.dataset in names), None))
+    shown = history["system"].tolist()
+    shared = versions.shared([*runs, *live], shown)
+    if len(shared) > 1 and not view.dataset.parts:
+        told = f"Mean over the {len(shared)} datasets that have these versions"
+        if (yield Switch("versions_all", told)):
+            names, history = shared, history.assign(made="")
     ask = view.ask.with_versions([part.system for part in kept])
-    runs = history["system"].tolist()
-    rows = ask(versions.scored, measure=view.measure, systems=runs, **view.choice)
-    yield from _history(view, system, history.merge(rows, on="system"))
+    rows = ask(versions.scored, measure=view.measure, systems=shown, datasets=names)
+    base = yield from _baseline_of(view, names)
+    yield from _history(view, system, history.merge(rows, on="system"), names, base)
 
 
-def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
+def _baseline_of(view: View, names: list[str]) -> Steps:
+    """Mean of the baseline on these datasets, and its legend; none without a run on all of them."""
+    name = (yield Asked("against")) or _usual(view, view.ranked()["system"].tolist())
+    rows = view.ask(standings.standing, measure=view.measure, datasets=names)
+    mean = standings.ranked(rows, view.measure).set_index("system")["value"].get(name)
+    if mean is None:
+        return None, ""
+    return mean, f"Dashed: the baseline, {view.titles.get(name, name)} ({looks.plain(mean)})."
+
+
+def _history(
+    view: View, system: str, rows: DataFrame, on: list[str], base: tuple[float | None, str]
+) -> Iterator[Step]:
     """A line of a system's versions, and each version's change from the previous one."""
     called, whole = view.titles.get(system, system), bool(view.dataset.parts)
-    title = f"{view.measure} of the versions of {called} on {view.dataset.title}"
-    yield Figure("versions_line", title, partial(versions.line, rows, view.measure), of=_HISTORY)
+    titles = offers.dataset_titles(view.ask)
+    over = [] if whole or len(on) < 2 else [titles.get(name, name) for name in on]
+    where, of = (f"{len(over)} datasets", _HISTORY[1:]) if over else (view.dataset.title, _HISTORY)
+    title = f"{view.measure} of the versions of {called} on {where}"
+    drawn = partial(versions.line, rows, view.measure, base[0])
+    yield Figure("versions_line", title, drawn, base[1], of=of)
     yield Table(
         "versions_table",
         title,
         rows[::-1],
         versions.columns(rows, view.measure),
-        opens=None if whole else view.to_run,
+        opens=None if whole or over else view.to_run,
         carried=[[name] for name in rows["system"][::-1]],
-        of=_HISTORY,
+        of=of,
     )
     yield Note(
         [
             "Above: mean with 95% CI; below: Hole@10.",
-            "Click a row for the run's details." * (not whole),
+            f"Mean over the datasets that have these versions: {', '.join(over)}." * bool(over),
+            "Click a row for the run's details." * (not whole and not over),
             "Each version is tested against the previous one, uncorrected.",
             "A version with more unjudged documents may be underestimated.",
             "Earlier versions are used only where you choose them.",

@@ -1,6 +1,6 @@
 """Versions of a system on a dataset: their origins, scores and changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import pandas as pd
@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.datasets import DATASETS
 from compute.reading.questions import question
 from compute.store import run_versions
 from compute.store.store import Part
@@ -45,6 +46,15 @@ def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
     )
 
 
+def shared(runs: Iterable[Part], systems: Iterable[str]) -> list[str]:
+    """The datasets on which all these runs have hits, without those of several parts."""
+    held: dict[str, set[str]] = {}
+    for part in runs:
+        held.setdefault(part.dataset, set()).add(part.system)
+    parts = {part for of in DATASETS.values() for part in of.parts}
+    return [name for name, of in held.items() if of >= {*systems} and name not in parts]
+
+
 def _made(hits: Part) -> str:
     about = hits.provenance
     named = [*sorted(about.get("identity", {}).items()), ("depth", about.get("depth"))]
@@ -72,8 +82,8 @@ def scored(
 
 
 @drawing
-def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Means of versions with intervals, and Hole@10 below.
+def line(rows: DataFrame, measure: str, base: float | None = None, *, theme: str) -> go.Figure:
+    """Means of versions with intervals, and a baseline's mean `base`; and Hole@10 below.
 
     `rows`: `history` joined with `scored`, the oldest first.
     """
@@ -87,6 +97,11 @@ def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     figure, bars = go.Figure(), traces.error_bars(lengths, look.muted)
     figure.add_scatter(y=rows["value"], error_y=bars, line=solid, **drawn)
     figure.add_scatter(y=rows["hole"], yaxis="y2", line=dotted, **drawn)
+    if base is not None:
+        dashed = {"mode": "lines", "line": {"color": look.muted, "dash": "dash"}}
+        ends, told = (min(*ends, base), max(*ends, base)), [f"baseline {precise(base)}"] * 2
+        across = [-0.5, len(rows) - 0.5]
+        figure.add_scatter(x=across, y=[base] * 2, showlegend=False, **dashed, **traces.hover(told))
     return figure.update_layout(
         height=360,
         xaxis=_axis(rows) | {"anchor": "y2"},

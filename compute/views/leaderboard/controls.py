@@ -117,10 +117,9 @@ class View(NamedTuple):
         """Source of the scores."""
         kind = self.ask.kind.title if self.ask.kind else ""
         of, on = self.of, self.board.datasets.set_index("dataset")["title"]
-        keys = of.filter.weights.items()
-        weighted = several([f"{on[name]} ({key})" for name, key in keys if name in on], 3)
+        by = [f"{on[name]} ({key})" for name, key in of.filter.weights.items() if name in on]
         about: dict[str, Any] = {"returned": of.filter.returned, "kind": kind}
-        return cells.origin(of.kind, of.source, **about, weighted=weighted)
+        return cells.origin(of.kind, of.source, **about, weighted=several(by, 3))
 
     @property
     def tests(self) -> dict[str, Any]:

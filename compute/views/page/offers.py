@@ -41,6 +41,12 @@ def weights(ask: Ask) -> dict[str, str]:
     return keys | whole
 
 
+def baseline(ask: Ask, dataset: str) -> str:
+    """The baseline that is kept with a dataset; empty for none."""
+    labels = (part for part in ask.parts() if part.kind == "query_labels" and not part.system)
+    return next((of.provenance.get("baseline", "") for of in labels if of.dataset == dataset), "")
+
+
 def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
     """Title of each row by its name, in the column `named`; equal titles include the name."""
     again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])

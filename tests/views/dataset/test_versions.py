@@ -1,18 +1,22 @@
 """Versions beside each other: what each was, what it scores, what it changed."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compute.datasets import Dataset
-from compute.intake import imports
+from compute.datasets import DATASETS, Dataset
+from compute.intake import imports, query_labels
 from compute.reading.database import open_version
 from compute.store import run_versions
 from compute.store.loading import Bench
 from compute.store.run_versions import Version
 from compute.views.compare import select as compare_select
 from compute.views.dataset import versions
+from compute.views.dataset.page import page
+from tests.support import filled
+from tests.views import records
 from tests.views.records import under
 
 RUNS = [
@@ -56,3 +60,43 @@ def test_each_version_has_its_scores_holes_and_what_it_has_more(three: Bench) ->
     assert shown["vs. previous version"].tolist() == ["–", "+.167", "+.333"]
     drawn: Any = versions.line(history.merge(rows, on="system"), "RR@10", theme="light")
     assert list(drawn.data[0].y) == pytest.approx([1 / 2, 2 / 3, 1])
+
+
+def line(bench: Bench, **address: Any) -> tuple[records.Shown, list[Any]]:
+    """The page, and the values of its lines: mean, Hole@10 and perhaps the baseline."""
+    names = {"dataset": "tiny", "measure": "RR@10", "versions": "t"}
+    shown = records.shown(page, bench.settings.home, **names, **address)
+    parts: list[Any] = [one for one in shown.parts if getattr(one, "key", "") == "versions_line"]
+    return shown, [list(of.y) for of in parts[0].drawn(theme="light").data]
+
+
+def test_a_line_over_all_datasets_that_have_the_versions(three: Bench, tmp_path: Path) -> None:
+    alone = line(three)[1]
+    for name, runs in (("other", RUNS[::-1]), ("fewer", RUNS[1:])):
+        row = filled.take(three, {}, name)
+        for lines in runs:
+            (tmp_path / "next.run").write_text(lines, "utf-8")
+            imports.import_run(three, tmp_path / "next.run", row, version=Version())
+    assert line(three)[1] == alone
+    shown, lines = line(three, versions_all="true")
+    # 1/2, 2/3, 1 on one; 1, 2/3, 1/2 on the other.
+    assert lines[0] == pytest.approx([3 / 4, 2 / 3, 3 / 4])
+    assert "Mean over the datasets that have these versions: other, tiny." in shown.words
+    assert shown.table("versions_table").opens is None
+    assert {*versions.shared(three.store.parts("hits"), ["t"])} == {"tiny", "other", "fewer"}
+    (forum, *_) = DATASETS["cqadupstack"].parts
+    moved = [replace(part, dataset=forum) for part in three.store.parts("hits", "tiny")]
+    assert versions.shared(moved, ["t"]) == []
+
+
+def test_a_kept_baseline_is_the_default_and_the_address_wins(three: Bench, tiny: Dataset) -> None:
+    filled.add(three, tiny, {"base": RUNS[1], "poor": RUNS[0]})
+    assert len(line(three)[1]) == 2
+    query_labels.declare(three, tiny, baseline="base")
+    shown, lines = line(three)
+    assert lines[2] == pytest.approx([2 / 3] * 2)
+    assert "Dashed: the baseline, base (.667)." in shown.words
+    assert "than base" in str(shown.figure("standing")["layout"]["annotations"])
+    shown, lines = line(three, against="poor")
+    assert lines[2] == pytest.approx([1 / 2] * 2)
+    assert "than poor" in str(shown.figure("standing")["layout"]["annotations"])

@@ -80,7 +80,7 @@ def relevant(shown: Shown) -> Iterator[Step]:
     titles = {row["doc_id"]: words.name_of(row)[:100] for row in texts.to_dict("records")}
     rows = rows.assign(
         others=rows["doc_id"].map(counts).fillna(0).astype(int),
-        title=rows["doc_id"].map(titles).fillna(""),
+        title=[titles.get(name, "") for name in rows["doc_id"]],
         lost=rows["doc_id"].map(_lost(shown)),
     )
     columns = [Column("Document", "doc_id"), *[Column("Title", "title")] * bool(titles)]

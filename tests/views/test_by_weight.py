@@ -10,19 +10,21 @@ import pytest
 from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
-from compute.datasets import dataset
+from compute.datasets import DATASETS, dataset
 from compute.evaluate.distributions import student
 from compute.intake import imports, query_labels
 from compute.reading.database import open_version
+from compute.store import provenance
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.dataset.page import page as dataset_page
-from compute.views.leaderboard import select_order
+from compute.views.leaderboard import cells, select, select_order
 from compute.views.leaderboard.page import page as leaderboard
 from compute.views.page import Figure, Page, Table
 from compute.views.shared import standings
 from tests.support import filled
 from tests.support.filled import FOUND
+from tests.support.storage import hits, open_store, publish_run, scores
 from tests.views import records
 
 TRAFFIC = [0, 3, 2, 2, 3, 2, 3, 3, 2, 3, 2, 3]
@@ -158,3 +160,25 @@ def test_dataset_and_leaderboard_show_weighted_means(bench: Bench) -> None:
     )
     assert mean in str(shown.figure("cells")["data"])
     assert "weighted on own (traffic); on others each counts once" in shown.words
+
+
+def test_parts_count_equally_and_weights_within_them(tmp_path: Path) -> None:
+    store, random = open_store(tmp_path / "home"), np.random.default_rng(5)
+    forums, ids, wanted = DATASETS["cqadupstack"].parts, [str(n) for n in range(4)], []
+    for forum in forums:
+        for system in ("bm25", "dpr"):
+            given = dict(zip(ids, random.random(4).tolist(), strict=True))
+            publish_run(store, forum, system, hits(("0", "d1", 1)), scores(RR, **given))
+        weights = random.integers(1, 9, 4)
+        wanted.append(weights / weights.sum() @ list(given.values()))
+        rows = DataFrame({"query_id": ids, "key": "traffic", "value": weights.astype(str)})
+        query_labels.put(store, forum, rows, provenance.record([], 0), weight="traffic")
+    with open_version(store).cursor() as cursor:
+        by = standings.by_weight(cursor, forums, RR)
+        means = cells.by_weight(select.means(cursor, RR), by)
+        about: dict[str, Any] = ASKED | {"systems": ["bm25", "dpr"], "weighted": True}
+        order = select_order.of_runs(cursor, datasets=["cqadupstack"], **about)
+    for rows in (means[means["dataset"] == "cqadupstack"], order.assign(value=order["mean"])):
+        assert rows.set_index("system")["value"]["dpr"] == pytest.approx(np.mean(wanted))
+    value = standings.ranked(by, RR).set_index("system")["value"]["dpr"]
+    assert value == pytest.approx(np.mean(wanted))

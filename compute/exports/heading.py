@@ -44,13 +44,19 @@ def height(lines: int) -> int:
 def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list[str]:
     """The heading as lines of SVG, each at most `width` pixels wide; long words are truncated.
     Titles and words are escaped."""
-    words = [[_Word(word) for word in cut(title, MOST).split()] for title in titles]
+    words = [list(map(_Word, _words(title))) for title in titles]
     told: list[_Word] = []
     for place, (colour, sign, said) in enumerate(entries):
         first, *rest = said.split() or [""]
         gap = _GAP if place else ""
         told += [_Word(first, f"{gap}{sign}" if sign else gap, colour), *map(_Word, rest)]
     return [line for group in (*words, told) for line in _filled(group, width - 2 * EDGE)]
+
+
+def _words(title: str) -> list[str]:
+    """The words of a title; those that are too many are left out."""
+    words = cut(title, MOST).split()
+    return [*words[:-1], "…"] if len(words) > 1 and words[-1].endswith("…") else words
 
 
 def _filled(words: Sequence[_Word], room: float) -> Iterator[str]:

@@ -273,6 +273,8 @@ def test_a_heading_is_cut_into_lines_that_fit_and_holds_no_markup() -> None:
     assert lines[3] == '<tspan fill="#3a71ac">●</tspan> lexical'
     assert lines[4] == "&lt;i&gt;Orange&lt;/i&gt;: shorter"
     assert heading.height(0) == 0
+    long = heading.lines(["The difference is " + 40 * "significant "], [], 10_000)
+    assert long[0].endswith("significant …")
 
 
 def test_what_a_figure_is_of_is_said_once() -> None:

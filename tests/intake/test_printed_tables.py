@@ -180,7 +180,7 @@ def test_a_system_without_a_score_is_left_out_of_the_ranking_and_named(bench: Be
     rows = shown.table("board").rows.set_index("system")
     assert rows["n_datasets"].to_dict() == {"a": 12, "b": 12, "c": 12, "d": 1}
     assert rows["rank"].notna().to_dict() == {"a": True, "b": True, "c": True, "d": False}
-    assert "Without a mean: d (lacks a score)." in shown.words
+    assert "Not ranked: d (lacks a score)." in shown.words
 
 
 def test_few_datasets_allow_no_test_and_that_is_said(bench: Bench) -> None:

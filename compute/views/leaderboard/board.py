@@ -258,10 +258,10 @@ def _average_notes(board: Board, systems: DataFrame) -> list[str]:
 
 
 def averaged_note(board: Board) -> str:
-    """The label of an average, such as `Average over 18 datasets that 9 of 10 systems have`."""
+    """The label of an average, such as `Average over 18 datasets (9 of 10 systems are ranked)`."""
     number, ranked = counted(len(board.averaged), "dataset"), board.systems["rank"].notna()
-    who = "all systems" if ranked.all() else f"{ranked.sum()} of {len(ranked)} systems"
-    return f"Average over {number} that {who} have"
+    some = f"({ranked.sum()} of {len(ranked)} systems are ranked)"
+    return f"Average over {number} {'that all systems have' if ranked.all() else some}"
 
 
 def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:

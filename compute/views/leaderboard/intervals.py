@@ -77,7 +77,7 @@ def intervals(
     figure = go.Figure(layout=_layout(rows, titles, measure, bars))
     figure.add_trace(_means(rows, titles, measure, look))
     for place, (letter, places) in enumerate(bars.items()):
-        figure.add_scatter(**_bar(place, letter, places, look))
+        figure.add_traces(list(_bar(place, letter, places, look)))
     figure.update_layout(annotations=list(_notes(rows, bars, look, narrow=narrow)))
     if narrow:
         figure.update_layout(_column(rows, titles))
@@ -118,17 +118,24 @@ def _hover(row: dict, titles: Mapping[str, str], measure: str) -> str:
     return "<br>".join(lines)
 
 
-def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
-    """A vertical bar with a dot at each system of the group."""
-    return {
-        "x": [place] * len(places),
-        "y": places,
+def _bar(place: int, letter: str, places: list[int], look: Palette) -> Iterator[dict]:
+    """A vertical bar with a dot at each system of the group, dotted past other systems."""
+    joined: list[int | None] = []
+    for before, y in zip([places[0] - 1, *places], places, strict=False):
+        joined += [y] if before == y - 1 else [None, y]
+    bar = {
+        "x": [place] * len(joined),
+        "y": joined,
         "xaxis": "x2",
         "mode": "lines+markers",
         "line": {"width": 2, "color": look.muted},
         "marker": {"size": 9, "color": look.muted, "opacity": 1},
         "hovertemplate": f"group {letter}: no significant difference<extra></extra>",
     }
+    if None in joined:
+        thin = {"width": 1, "color": look.muted, "dash": "dot"}
+        yield bar | {"x": [place] * 2, "y": [places[0], places[-1]], "mode": "lines", "line": thin}
+    yield bar
 
 
 def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
@@ -140,11 +147,12 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
         if sure and narrow:
             yield place | {"y": y, "text": order_confidence.compact(row["group"])} | _LETTERS
         elif sure:
-            yield place | {"y": y, "xshift": 106, "text": share(row["first"])}
+            yield place | {"y": y, "xshift": 114, "text": share(row["first"])}
     head = place | {"y": -0.5, "yanchor": "bottom", "font": {"color": look.muted}}
-    yield head | {"xshift": 58, "text": "rank"}
+    yield head | {"xshift": 54, "text": "rank"}
     if sure:
-        often = {"xshift": 112, "text": "P(rank 1)"}
+        # Apart from "rank" in the wider fonts of papers, too.
+        often = {"xshift": 126, "text": "P(rank 1)"}
         yield head | ({"text": "group"} | _LETTERS if narrow else often)
     if bars:
         words = "no significant<br>difference"

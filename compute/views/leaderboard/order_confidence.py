@@ -71,9 +71,10 @@ def compact(group: str) -> str:
     return ("" if all(len(name) == 1 for name in names) else " ").join(names)
 
 
-def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
-    """Significance of the leader's lead, in one sentence; empty if unknown. `ranking` is a frame of
-    `leaderboard.select_order`; systems that share a letter are not significantly different."""
+def verdict(ranking: DataFrame, titles: Mapping[str, str], *, short: bool = False) -> str:
+    """Significance of the leader's lead, if `short` in one sentence; empty if unknown. `ranking` is
+    a frame of `leaderboard.select_order`; systems that share a letter are not significantly
+    different."""
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""
     systems, alike = ranking["system"].tolist(), like_first(ranking)
@@ -84,15 +85,17 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     def named(some: Sequence[str]) -> str:
         return several([titles.get(system, system) for system in some], _NAMED)
 
-    if not alike:
-        return f"{named([first])} is significantly better than all others {family}."
+    lead = f"{named([first])} is significantly better than all others"
+    if alike:
+        lead = (
+            f"{named([first])} ranks first, but is not significantly different from {named(alike)}"
+        )
+    if short or not alike:
+        return f"{lead} {family}."
     worse = named(below) if len(below) <= _NAMED else f"the other {len(below)}"
     rest = f" It is significantly better than {worse}." if below else ""
     pair = map(named, _out_of_order(others, alike))
-    return (
-        f"{named([first])} ranks first, but is not significantly different from {named(alike)}"
-        f" {family}.{rest}{_why(*pair)}{_often_first(named([first]), ranking)}"
-    )
+    return f"{lead} {family}.{rest}{_why(*pair)}{_often_first(named([first]), ranking)}"
 
 
 def _out_of_order(others: Sequence[str], alike: Sequence[str]) -> list[list[str]]:
@@ -165,7 +168,7 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
         f"{title} (trained on {trained[name]})" if name in trained else f"{title} (lacks a score)"
         for name, title in zip(rows["system"], rows["title"], strict=True)
     ]
-    return [over, f"Without a mean: {several(said, _NAMED, 'system')}."] if said else [over]
+    return [over, f"Not ranked: {several(said, _NAMED, 'system')}."] if said else [over]
 
 
 _HOW = (

@@ -35,6 +35,7 @@ from compute.views.shared import standings
 from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import between, plain
 
+_TESTED = ("95% CI", "Rank", "P(rank 1)", "Significance group")
 MOST_ROWS = 25
 """Rows of the table that are visible without scrolling."""
 _APART = (
@@ -103,9 +104,12 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
         yield Note([said, "None of the picked systems is in this ranking."])
         return
     n = len(ground.datasets)
-    title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}"
+    known = " with 95% CI and groups" * bool(order["drawn"].iloc[0])
+    title = f"Mean {of.measure}{known}{f', over {n} datasets' * (n > 1)}"
     drawn = partial(figures.intervals, shown, titles, of.measure)
-    yield Figure("order", title, drawn, of=("over", *OF), narrow=True, finding=said)
+    look: dict[str, Any] = {"finding": order_confidence.verdict(order, titles, short=True)}
+    look["table"] = partial(_printed, view, title, shown)
+    yield Figure("order", title, drawn, of=("over", *OF), narrow=True, **look)
     more = len(shown) - figures.MOST_ROWS
     yield order_confidence.how_to_read(order)
     facts = [
@@ -117,6 +121,14 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
         _over_all(view),
     ]
     yield Note(facts)
+
+
+def _printed(view: View, title: str, order: DataFrame) -> Table:
+    """The ranking as a table in a paper, a column for each number."""
+    rows = figures.table(order, view.board).head(len(order))
+    heads = {"System", "Mean", *_TESTED} if order["drawn"].iloc[0] else {"System", "Mean", "Rank"}
+    columns = [column for column in _columns(view.board, rows, None) if column.head in heads]
+    return Table("order", title, rows, columns)
 
 
 def ranking(view: View, ground: Ground) -> DataFrame:

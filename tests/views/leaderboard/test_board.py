@@ -336,7 +336,7 @@ def test_brackets_leave_a_title_only_where_it_stays_clear() -> None:
 
 def test_an_average_over_fewer_datasets_says_so() -> None:
     words = " ".join(leaderboard.caption(of("BEIR v4, Table 2"), "BEIR v4, Table 2"))
-    assert "Average over 18 datasets that 9 of 10 systems have" in words
+    assert "Average over 18 datasets (9 of 10 systems are ranked)" in words
     assert "are not ranked: dpr over 17." in words
     few = " ".join(leaderboard.caption(of("BEIR v4, Table 2"), "BEIR v4", ["ance"]))
     above = "1 of 10 systems shown; bold, colours and ranks compare all 10."

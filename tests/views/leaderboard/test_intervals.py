@@ -91,7 +91,7 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     words = order_confidence.facts(order, made, ground)
     assert words[:2] == [
         "Mean over the 18 datasets that all systems cover.",
-        "Without a mean: DPR (trained on NQ).",
+        "Not ranked: DPR (trained on NQ).",
     ]
     assert "50% with 2" in " ".join(words)
 
@@ -99,6 +99,8 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
 def test_groups_are_bars_with_a_dot_per_system() -> None:
     figure = drawn(order_of(["a", "a b", "b", "c"]))
     assert bars(figure) == [[0, 1], [1, 2]]
+    # Past a system that is not in the group, the bar is broken, and dotted.
+    assert bars(drawn(order_of(["a", "b", "a b", "b"]))) == [[0, 2], [0, None, 2], [1, 2, 3]]
     texts = [note["text"] for note in figure.layout.annotations]
     assert texts.count("1–4") == 4
     assert {"100%", "<1%", "P(rank 1)", "no significant<br>difference"} <= set(texts)
@@ -262,6 +264,8 @@ def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() 
         "A ranks first, but is not significantly different from b, c (family-wise error rate 5%"
         " over these 5 systems). It is significantly better than d, e."
     )
+    short = order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles, short=True)
+    assert short.endswith(" (family-wise error rate 5% over these 5 systems).")
     long = order_confidence.verdict(_order(["a", "a", *["b"] * 7]), {})
     assert " It is significantly better than the other 7." in long
     # A letter of two signs is not that of one in it.

@@ -271,6 +271,15 @@ def test_a_paper_gets_the_heatmap_as_a_table_of_datasets_by_systems(bare: Ask) -
     assert r"\textbf{.476}" in rows[1] and r"\textit{.474}" in written
 
 
+def test_a_paper_gets_the_ranking_with_a_column_for_each_number(bare: Ask) -> None:
+    part = find(page, bare, "order").part
+    assert isinstance(part, Figure) and part.table and part.finding.count(". ") == 0
+    heads, rows, _ = tables.shown(part.table())
+    assert heads == ["System", "Mean", "95% CI", "Rank", "P(rank 1)", "Significance group"]
+    assert rows[0] == ["BM25+CE", ".476", ".376 to .582", "1–4", "100%", "a"]
+    assert len(rows) == 9
+
+
 def test_a_printed_table_is_called_by_what_it_holds(bare: Ask) -> None:
     table = cast(Choice, control(page, bare, "table", table="BEIR v4, Table 9"))
     assert table.titles["BEIR v4, Table 9"] == "BEIR v4, Table 9: R@100, R_cap@100"

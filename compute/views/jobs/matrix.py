@@ -362,7 +362,8 @@ def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
 
 
 def at_work(found: Sequence[Job]) -> str:
-    """`1 job running: 7 of 20 done`; empty if none is queued or running."""
+    """`1 job running: 7 of 20 done` or `2 jobs (1 waiting): …`; empty if none is queued or
+    running."""
     active = [job for job in found if job.active]
     if not active:
         return ""
@@ -372,7 +373,9 @@ def at_work(found: Sequence[Job]) -> str:
         ended.update(job.counts or {})
     words = [f"{ended[DONE]} of {total} done"]
     words += [f"{ended[FAILED]} failed"] * (ended[FAILED] > 0)
-    return f"{len(active)} job{'s' * (len(active) != 1)} running: {', '.join(words)}"
+    waiting = sum(state(job) == QUEUED for job in active)
+    told = f"{counted(len(active), 'job')} {f'({waiting} waiting)' if waiting else 'running'}"
+    return f"{told}: {', '.join(words)}"
 
 
 def telling(tasks: Sequence[Job]) -> str:

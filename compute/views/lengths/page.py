@@ -208,6 +208,7 @@ def _medians(view: View, named: DataFrame) -> Steps:
     yield Note(
         [
             view.cut_at,
+            "Medians are rounded here." * bool(rows["median"].mod(1).any()),
             f"Only systems with a run on {view.dataset['title']}." * hidden,
             _dashes(view.ask, rows),
         ],

@@ -57,15 +57,16 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
 
 
 def finding(rows: DataFrame) -> str:
-    """The systems with the shortest and the longest median; `rows` as from `beside_corpus`, empty
-    for fewer than two systems or if all are equal."""
+    """The systems with the shortest and the longest median, or the shorter of two; `rows` as from
+    `beside_corpus`, empty for fewer than two systems or if all are equal."""
     top = rows[rows["of"] == "top"].sort_values("p50", kind="stable")
     if len(top) < 2 or top["p50"].nunique() < 2:
         return ""
     shortest, longest = top.iloc[0], top.iloc[-1]
+    least, most = ("shorter", "longer") if len(top) == 2 else ("shortest", "longest")
     return (
-        f"{shortest['title']} retrieves the shortest documents (median {words(shortest['p50'])}"
-        f" words), {longest['title']} the longest ({words(longest['p50'])})."
+        f"{shortest['title']} retrieves the {least} documents (median {words(shortest['p50'])}"
+        f" words), {longest['title']} the {most} ({words(longest['p50'])})."
     )
 
 
@@ -325,15 +326,19 @@ def _medians(
 def _longer(
     records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """Documents beyond the end of the axis: `62 longer, to 1,541 ▸`, or `62 ▸` if the axis explains
-    it."""
+    """Documents beyond the end of the axis: `62 over 700, to 1,541 ▸`, or `62 ▸` if the axis
+    explains it."""
     at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
     at["font"] = {"color": looks.palette(theme).muted, "size": 11}
     notes = []
     for place, (row, one) in enumerate(zip(records, counts, strict=True)):
         beyond = int(one.loc[one["n_words"] > high, "count"].sum())
         if beyond:
-            text = f"{beyond:,}" + ("" if narrow else f" longer, to {row['longest']:,}") + " ▸"
+            text = (
+                f"{beyond:,}"
+                + ("" if narrow else f" over {high:,.0f}, to {row['longest']:,}")
+                + " ▸"
+            )
             notes.append(at | {"y": place - (0.42 if narrow else 0.3), "text": text})
     return notes
 

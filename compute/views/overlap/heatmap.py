@@ -28,7 +28,7 @@ LETTERS = 24
 HOW_TO_READ = "1: the same words with the same frequencies; 0: no word in common."
 OPENS = "Click a cell, or a row of the table, to open the pair below."
 NOT_PRINTED = (
-    "The papers do not print a pair's words: choose the computed similarities to see them."
+    "Published similarities have no words of a pair: choose the computed ones to see them."
 )
 PUBLISHED, COMPUTED = NUMBERS = ("Published", "Computed")
 LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")

@@ -157,6 +157,8 @@ def test_jobs_at_work_in_one_line() -> None:
     one = replace(JOB, targets=(("a", "b"),) * 20, counts={"done": 7, "failed": 1, "queued": 12})
     assert figures.at_work([one]) == "1 job running: 7 of 20 done, 1 failed"
     assert figures.at_work([one, one]).startswith("2 jobs running: 14 of 40 done")
+    behind = replace(one, counts={"queued": 20})
+    assert figures.at_work([one, behind]).startswith("2 jobs (1 waiting): 7 of 40 done")
     assert figures.at_work([replace(one, state="done")]) == ""
 
 

@@ -124,7 +124,7 @@ def test_what_lies_beyond_a_linear_axis_is_counted() -> None:
     rows = violins.beside_corpus(summaries(short), NAMED)
     figure: Any = violins.violins(rows, histogram(short), 10.0, log=False, cut=None, theme="light")
     assert figure.layout.xaxis.range == (0, 50)
-    assert "1 longer, to 900 ▸" in notes(figure)
+    assert "1 over 50, to 900 ▸" in notes(figure)
 
 
 def test_a_logarithmic_axis_and_a_cut_leave_nothing_out() -> None:
@@ -153,7 +153,7 @@ def test_in_one_column_the_names_stand_beside_low_rows() -> None:
     assert narrow.layout.height < wide.layout.height
     assert "<b>40</b>" in notes(narrow) and not [text for text in notes(narrow) if "+20" in text]
     # What lies beyond the axis is said in fewer words.
-    assert [text for text in notes(wide) if "longer, to" in text]
+    assert [text for text in notes(wide) if " over " in text]
     assert "1 ▸" in notes(narrow) and "n longer" in narrow.layout.xaxis.title.text
 
 
@@ -359,6 +359,10 @@ def test_published_medians_stand_beside_ours() -> None:
 def test_the_finding_names_the_shortest_and_the_longest() -> None:
     rows = DataFrame({"of": ["corpus", "top", "top"], "title": ["c", "A", "B"], "p50": [5, 4, 7.5]})
     assert violins.finding(rows) == (
-        "A retrieves the shortest documents (median 4 words), B the longest (7.5)."
+        "A retrieves the shorter documents (median 4 words), B the longer (7.5)."
+    )
+    third = pd.concat([rows, rows.tail(1).assign(title="C", p50=9)], ignore_index=True)
+    assert violins.finding(third) == (
+        "A retrieves the shortest documents (median 4 words), C the longest (9)."
     )
     assert violins.finding(rows.head(2)) == violins.finding(rows.assign(p50=4)) == ""

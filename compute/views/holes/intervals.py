@@ -23,6 +23,8 @@ ROW = 30
 """Height of a system in pixels."""
 _RUNS = 4
 """Most runs of the pool to name."""
+_VISIBLE = 0.002
+"""Least difference between two ranges that a figure shows."""
 _NAMED = 3
 """Most flipped pairs of systems to name."""
 
@@ -90,10 +92,21 @@ def ranges(rows: DataFrame) -> list[tuple[str, str]]:
     return [(column, name) for column, name in RANGES.items() if f"{column}low" in rows]
 
 
+def _drawn(rows: DataFrame) -> list[tuple[str, str]]:
+    """`ranges` without those that are nowhere visibly wider than the one before, and would only
+    have an entry in the legend."""
+    found = ranges(rows)[:1]
+    for column, name in ranges(rows)[1:]:
+        more = [rows[f"{column}{end}"] - rows[f"{found[-1][0]}{end}"] for end in ENDS]
+        if max(gap.abs().max() for gap in more) >= _VISIBLE:
+            found.append((column, name))
+    return found
+
+
 def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
     """Ranges, widest first, so that the bar of the own list is drawn on top."""
     hover = [_said(row, measure) for row in rows.to_dict("records")]
-    for column, name in reversed(ranges(rows)):
+    for column, name in reversed(_drawn(rows)):
         width, shade = _LINES[column]
         ends = rows[f"{column}low"], rows[f"{column}high"]
         line = {"width": width, "color": looks.colour(shade, look.sequential)}
@@ -251,7 +264,7 @@ def verdict(rows: DataFrame, measure: str) -> str:
     whose = "Most uncertain: " * (len(rows) > 1) + widest["title"]
     return (
         f"{'–'.join(shares).replace('%–', '–')} of the top {cut} is unjudged. {whose},"
-        f" {looks.plain(widest['value'])} (possible range {ends})."
+        f" {looks.plain(widest['value'])} (possible range by its top {cut}: {ends})."
     )
 
 
@@ -268,7 +281,7 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
     return Note(
         [
             f"{over} Dot: unjudged = not relevant. Bar: {any_grade}",
-            f"{_pool_said(rows, about)} Thinnest line: {_corpus_said(about)}",
+            f"{_pool_said(rows, about)} {_corpus_said(rows, about)}",
             _wider_said(measure),
         ],
         of_lists=[f"{over} Score: unjudged = not relevant. In brackets: {any_grade}"],
@@ -277,16 +290,19 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
     """Sentence on the pool of stored runs; `about` has their names and number."""
+    drawn = dict(_drawn(rows))
     runs = counted(len(about["systems"]), "stored run")
     if "pool_low" in rows:
-        return f"Thinner line: range if any document in the pool of {runs} could be relevant."
+        line = "Thinner line" if "pool_" in drawn else "No wider (not drawn)"
+        return f"{line}: range if any document in the pool of {runs} could be relevant."
     return f"The pool of {runs} is too large to compute here; use python -m compute holes."
 
 
-def _corpus_said(about: Row) -> str:
-    if pd.isna(about["n_documents"]):
-        return "the corpus, whose size is unknown."
-    return f"the corpus of {int(about['n_documents']):,}."
+def _corpus_said(rows: DataFrame, about: Row) -> str:
+    line = "Thinnest line" if "collection_" in dict(_drawn(rows)) else "No wider (not drawn)"
+    n = about["n_documents"]
+    of = ", whose size is unknown" if pd.isna(n) else f" of {int(n):,}"
+    return f"{line}: the corpus{of}."
 
 
 def _wider_said(measure: str) -> str:

@@ -290,6 +290,15 @@ def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None
     assert "pool" not in {one.name for one in traces}
 
 
+def test_a_range_that_is_no_wider_is_neither_drawn_nor_in_the_legend() -> None:
+    rows = scored(a=0.5, b=0.4)
+    rows["collection_low"] = rows["pool_low"] + 0.001
+    figure = figures.score_intervals(rows, "nDCG@10", theme="light")
+    names = [one.name for one in figure.data]
+    assert "pool" in names and "corpus" not in names
+    assert "No wider (not drawn): the corpus of 5,183." in noted("nDCG@10", rows)
+
+
 def test_before_and_after_side_by_side() -> None:
     before, after = scored(a=0.6, b=0.5), scored(b=0.7, a=0.6).assign(hole=0.1)
     table = figures.before_and_after(before, after, "nDCG@10")
@@ -328,10 +337,13 @@ def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open(
     rows = scored(one=0.5, two=0.4).assign(hole=[0.08, 0.4], high=[0.55, 0.6])
     rows["title"] = ["One", "Two"]
     assert figures.verdict(rows, "nDCG@10") == (
-        "8–40% of the top 10 is unjudged. Most uncertain: Two, .400 (possible range .300–.600)."
+        "8–40% of the top 10 is unjudged. Most uncertain: Two, .400 (possible range by its top 10:"
+        " .300–.600)."
     )
     alone = figures.verdict(rows.head(1), "nDCG@10")
-    assert alone.startswith("8% of the top 10 is unjudged. One, .500 (possible range .400–.550)")
+    assert alone.startswith(
+        "8% of the top 10 is unjudged. One, .500 (possible range by its top 10: .400–.550)"
+    )
     none = figures.verdict(rows.assign(n_holes=0, hole=0.0), "P@5")
     assert none == "All documents in the top 5 are judged."
 

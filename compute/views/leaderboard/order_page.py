@@ -98,20 +98,18 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
     except WrongInput as error:
         yield Message(str(error))
         return
-    said = _verdict(view, ground)
     shown = order[order["system"].isin(view.picked)].reset_index(drop=True)
     if shown.empty:
-        yield Note([said, "None of the picked systems is in this ranking."])
+        yield Note([_verdict(view, ground), "None of the picked systems is in this ranking."])
         return
-    n = len(ground.datasets)
-    known = " with 95% CI and groups" * bool(order["drawn"].iloc[0])
+    n, known = len(ground.datasets), " with 95% CI and groups" * bool(order["drawn"].iloc[0])
     title = f"Mean {of.measure}{known}{f', over {n} datasets' * (n > 1)}"
     drawn = partial(figures.intervals, shown, titles, of.measure)
-    look: dict[str, Any] = {"finding": order_confidence.verdict(order, titles, short=True)}
-    look["table"] = partial(_printed, view, title, shown)
-    yield Figure("order", title, drawn, of=("over", *OF), narrow=True, **look)
-    more = len(shown) - figures.MOST_ROWS
+    said = order_confidence.verdict(order, titles, short=True)
+    look: dict[str, Any] = {"narrow": True, "table": partial(_printed, view, title, shown)}
+    yield Figure("order", title, drawn, of=("over", *OF), finding=said, **look)
     yield order_confidence.how_to_read(order)
+    more = len(shown) - figures.MOST_ROWS
     facts = [
         f"{len(shown)} of {len(order)} systems are shown; ranks are among all."
         * (len(shown) < len(order)),

@@ -293,8 +293,8 @@ def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None
 def test_a_range_that_is_no_wider_is_neither_drawn_nor_in_the_legend() -> None:
     rows = scored(a=0.5, b=0.4)
     rows["collection_low"] = rows["pool_low"] + 0.001
-    figure = figures.score_intervals(rows, "nDCG@10", theme="light")
-    names = [one.name for one in figure.data]
+    traces: list[Any] = list(figures.score_intervals(rows, "nDCG@10", theme="light").data)
+    names = [one.name for one in traces]
     assert "pool" in names and "corpus" not in names
     assert "No wider (not drawn): the corpus of 5,183." in noted("nDCG@10", rows)
 

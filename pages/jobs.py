@@ -28,7 +28,7 @@ with pickers.pickers():
     place_of_datasets = st.container(width=400)
     everything = switch("Show unavailable systems and datasets", "all")
     again = switch("Recompute up-to-date results", "again")
-sections.name_a_system()
+sections.name_a_system(store)
 without = ""
 if not everything:
     without = sections.left_out(cells[~cells["dataset"].isin(asked)])
@@ -39,7 +39,7 @@ with place_of_datasets:
     titles = dataset_facts.titles()
     datasets = pick_many("Datasets", names, "datasets", empty="none", width=400, titles=titles)
 chosen = cells[cells["system"].isin(systems) & cells["dataset"].isin(datasets)]
-sections.start(store, chosen, again=again)
+sections.start(store, cells, chosen, again=again)
 if cells.empty:
     st.info("No dataset is available.")
 else:

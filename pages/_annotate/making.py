@@ -116,7 +116,9 @@ def _estimated(
     with st.expander("Target of a random sample", expanded=of_two):
         one, two, three = st.columns(3)
     return {
-        "measure": one.selectbox("Measure", samples.MEASURES, index=None, placeholder=_USUAL),
+        "measure": one.selectbox(
+            "Measure", ["", *samples.MEASURES], format_func=lambda name: name or _USUAL
+        ),
         "goal": two.selectbox(
             "Estimate",
             list(figures.GOALS),
@@ -129,7 +131,7 @@ def _estimated(
     }
 
 
-_USUAL = f"{samples.MEASURES[0]}; of an audit {samples.USUAL[sampling.AUDIT]}"
+_USUAL = f"{samples.MEASURES[0]} (in an audit {samples.USUAL[sampling.AUDIT]})"
 
 
 def _of_sample(given: dict[str, Any]) -> dict[str, str]:

@@ -87,7 +87,10 @@ def _texts_first() -> None:
     """Message if no dataset with ranked lists has texts, with the command that adds them."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
-        drawing.caption("Judging needs texts, but no stored dataset has any.")
+        drawing.caption(
+            "No stored dataset has texts yet: assessors would see ids. PyDocs datasets make their"
+            " texts on first use."
+        )
         address.link("Add texts", "pages/data.py", show="Import", to=figures.without_texts(runs)[0])
 
 

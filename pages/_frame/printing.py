@@ -17,7 +17,14 @@ _PRINTED = components.component(
     }
     .st-key-_tabs [data-testid=stPageLink] p { overflow: hidden; text-overflow: ellipsis; }
     [data-testid=stExpandSidebarButton]::after { content: "Menu"; margin-left: 0.25rem; }
+    [data-printed=dark] [data-testid=stButtonGroup] button[data-selected=true] { color: #5ab0f0; }
+    /* Keys as on Judge. */
+    button kbd { padding: 0 0.3rem !important; border: 1px solid; border-radius: 0.2rem; }
+    /* A click on an empty place and a key would frame the whole page. */
+    [data-testid=stMain]::before { box-shadow: none !important; }
+    @media (max-width: 600px) { .st-key-_query { min-width: 100%; order: -1; } }
     @media (hover: none) {
+      button kbd { display: none !important; }
       /* A touch screen always shows a table's toolbar, above the table. */
       [data-testid=stElementContainer]:has([data-testid=stDataFrame]) { margin-top: 2.25rem; }
     }

@@ -15,6 +15,7 @@ from compute import jobs
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from compute.jobs import Job
+from compute.jobs.matrix import CANNOT
 from compute.jobs.queue import Names, called
 from compute.store.store import Store
 from compute.systems import from_outside
@@ -64,44 +65,51 @@ def named_systems() -> list[str]:
     return found
 
 
-def name_a_system() -> None:
+def name_a_system(store: Store) -> None:
     """Controls that add a system without a row: parameters, a fusion, or a model by name."""
     if not sign_in.may(sign_in.OPERATOR):
         return
     with st.expander("Custom system (fusion, parameters, model)", icon=":material/add:"):
+        runs = {part.system: part.system for part in reading.parts() if part.kind == "hits"}
+        titled = (runs | system_pickers.titles()).__getitem__
+        fused = st.multiselect("Fuse stored runs", sorted(runs), key="_fused", format_func=titled)
+        how = st.selectbox("Fused by", ["rrf", "interpolate"], key="_fusion")
+        add: dict[str, Any] = {"on_click": _add, "args": [store, f"{how}({','.join(fused)})"]}
+        st.button("Add the fusion of the chosen runs", **add, disabled=len(fused) < 2)
+        name: dict[str, Any] = {"key": "_new_system", "on_change": _add, "args": [store]}
+        st.text_input("Or type a system's name", placeholder="rrf(bm25,minilm)", **name)
         drawing.caption(
-            "A name such as rrf(bm25,minilm) or bm25(k1=1.2,b=0.75).",
+            "Such as rrf(bm25,minilm) or bm25(k1=1.2,b=0.75).",
             "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
             "runs, dense(MODEL) any sentence-transformers model,"
             " rerank(bm25,MODEL,depth=100) a cross-encoder on the top hits of another"
             " system.",
         )
-        st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
-        runs = {part.system: part.system for part in reading.parts() if part.kind == "hits"}
-        titled = (runs | system_pickers.titles()).__getitem__
-        fused = st.multiselect("Stored runs", sorted(runs), key="_fused", format_func=titled)
-        how = st.selectbox("Fused by", ["rrf", "interpolate"], key="_fusion")
-        add: dict[str, Any] = {"on_click": _add, "args": [f"{how}({','.join(fused)})"]}
-        st.button("Add the fusion of the chosen runs", **add, disabled=len(fused) < 2)
         if wrong := st.session_state.get("_wrong_system"):
             st.error(escaping.text(wrong))
 
 
-def _add(fusion: str = "") -> None:
-    """Add a fusion or the entered system to the chosen ones, or keep the error."""
+def _add(store: Store, fusion: str = "") -> None:
+    """Add a fusion or the entered system to the chosen ones, with a dataset on which it can run; or
+    keep the error."""
     now = st.session_state
     now["_wrong_system"] = ""
     try:
         if written := fusion or now["_new_system"]:
             name = from_outside(written).name
-            pickers.put(systems=list(dict.fromkeys([*now.get("systems", ()), name])))
+            able = figures.able_on(jobs.matrix(store, [name]), [name])
+            datasets = list(now.get("datasets", ()))
+            if (able and datasets and not set(able) & set(datasets)) or len(able) == 1:
+                datasets = able[:1]
+            systems = list(dict.fromkeys([*now.get("systems", ()), name]))
+            pickers.put(systems=systems, datasets=datasets)
             now["_new_system"] = ""
     except BeirscopeError as error:
         now["_wrong_system"] = str(error)
 
 
-def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
-    """Expected cost of the chosen cells, and the start button."""
+def start(store: Store, cells: DataFrame, chosen: DataFrame, *, again: bool) -> None:
+    """Expected cost of the chosen cells of a matrix, and the start button."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -122,7 +130,10 @@ def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
             words = figures.expected(jobs.estimate(store, targets), len(targets))
             words += figures.left_out(chosen, targets)
         some = [key for key in ("systems", "datasets") if st.session_state.get(key)]
-        idle = figures.nothing_to_do(chosen, some, clickable=not colours.narrow())
+        unable, titles = chosen.loc[chosen["state"] == CANNOT, "system"], dataset_facts.titles()
+        able = [titles.get(one, one) for one in figures.able_on(cells, unable)]
+        look: dict[str, Any] = {"clickable": not colours.narrow(), "able": able}
+        idle = figures.nothing_to_do(chosen, some, **look)
         st.markdown(escaping.text(words or idle))
 
 
@@ -150,10 +161,10 @@ def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
     drawn = partial(figures.matrix, cells, chosen=targets, titles=titles)
     navigation.plot(Figure("matrix", "Runs of systems on datasets", drawn), _select)
     drawing.caption(
+        drawing.of_matrix(figures.signs(cells)),
         figures.outdated(cells),
         figures.shipped(cells),
         drawing.of_matrix("Click a cell to select or deselect it."),
-        drawing.of_matrix(figures.signs(cells)),
     )
     drawing.caption(without)
 
@@ -245,7 +256,8 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
         st.progress(job.share, text=escaping.text(job.summary))
         tasks = jobs.tasks(store.settings, job.id)
         drawing.caption(figures.now(tasks, before, names, time.time()))
-        drawing.caption(_silence(store.settings, job, tasks))
+        # A line that comes and goes would move the page under the pointer.
+        st.caption(_silence(store.settings, job, tasks) or "&nbsp;")
         training.going_on(store, job)
         judging.told(store, job)
         if details:

@@ -73,7 +73,7 @@ def test_judging_without_texts_leads_to_what_adds_them(
     filled.add(bench, alone, {NAME: LISTS})
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     listed = opened("annotate")
-    assert "Judging needs texts" in shown(listed)
+    assert "No stored dataset has texts yet: assessors would see ids" in shown(listed)
     assert "Add texts" in [button.label for button in listed.button]
     new = opened("annotate", "ada", view="new")
     assert new.selectbox[0].options == ["alone (ids only)"]
@@ -92,7 +92,7 @@ def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
     assert (
         "30 non-relevant documents (for nDCG, also one relevant per query): 60 judgements" in said
     )
-    assert "Judging needs texts" not in shown(opened("annotate"))
+    assert "No stored dataset has texts yet" not in shown(opened("annotate"))
 
 
 def test_every_order_has_words() -> None:

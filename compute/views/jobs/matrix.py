@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.base.words import counted
+from compute.base.words import counted, several
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
 from compute.jobs.queue import NAMES, Names, called
@@ -91,9 +91,20 @@ def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, 
     return f"Hidden (no documents stored): {named}." if named else ""
 
 
-def nothing_to_do(cells: DataFrame, chosen: Collection[str] = (), *, clickable: bool = True) -> str:
+def able_on(cells: DataFrame, systems: Collection[str]) -> list[str]:
+    """Datasets on which one of the systems ran or can run, in order."""
+    return at_hand(cells[cells["system"].isin(list(systems))])
+
+
+def nothing_to_do(
+    cells: DataFrame,
+    chosen: Collection[str] = (),
+    *,
+    clickable: bool = True,
+    able: Sequence[str] = (),
+) -> str:
     """Reason why there is nothing to start, and what to do; `chosen`: "systems" or "datasets" if
-    some are; `clickable`: a matrix is drawn."""
+    some are; `clickable`: a matrix is drawn; `able`: datasets on which these systems can run."""
     if cells.empty:
         left = [noun for noun in ("systems", "datasets") if noun not in chosen]
         begin = f"Now choose a {left[0][:-1]}" if len(left) == 1 else "Choose systems and datasets"
@@ -101,11 +112,17 @@ def nothing_to_do(cells: DataFrame, chosen: Collection[str] = (), *, clickable: 
     states = set(cells["state"])
     why = next((remark for remark in cells.loc[cells["state"] == CANNOT, "remark"]), "")
     if states == {CANNOT}:
-        return f"Cannot run here: {why}"
+        return f"Cannot run here: {why.rstrip('.')}.{_available(able)}"
     if states <= {CANNOT, UP_TO_DATE}:
         return "Everything is up to date. To rerun it, switch on recomputing."
     counts = Counter(cells["state"])
-    return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
+    counted_states = ", ".join(f"{counts[s]} {s}" for s in STATES if counts[s])
+    because = f" ({why}).{_available(able)}" if why else "."
+    return f"Nothing to start: {counted_states}{because}"
+
+
+def _available(datasets: Sequence[str]) -> str:
+    return f" Available on {several(datasets, 3)}." if datasets else ""
 
 
 def _lists(
@@ -217,7 +234,8 @@ def signs(cells: DataFrame) -> str:
     """Legend of the signs if a matrix is too wide for words; else empty."""
     if cells["system"].nunique() <= MANY_COLUMNS:
         return ""
-    return ", ".join(f"{sign} {state}" for state, sign in SIGNS.items()) + "."
+    there = {SIGNS[state]: state for state in STATES if cells["state"].eq(state).any()}
+    return ", ".join(f"{sign} {state}" for sign, state in there.items()) + "."
 
 
 def _overlay(rows: Sequence[Row]) -> dict:

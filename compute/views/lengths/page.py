@@ -40,6 +40,7 @@ OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
 MOST_NAMED = 4
 """Most datasets that a command names; if there are more, it counts all stored ones."""
 _PAIR = ("dataset", "a", "b", "k")
+_PAIRED = "Is the difference significant? Two systems, query by query"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def page(ask: Ask) -> Steps:
     if whole and stored["is_counted"].any():
         yield Section(partial(_medians, view, named), ("medians",))
     if view.dataset["is_counted"]:
-        pair, head = partial(_head_to_head, view, named), "Two systems, query by query"
+        pair, head = partial(_head_to_head, view, named), _PAIRED
         yield folded(pair, ("pair", "gaps"), head, ("a", "b"))
         judged = violins.by_relevance(view.ask(select.summaries, **view.choice))
         # With one grade, the first figure shows all of it.
@@ -212,8 +213,8 @@ def _medians(view: View, named: DataFrame) -> Steps:
             f"Only systems with a run on {view.dataset['title']}." * hidden,
             _dashes(view.ask, rows),
         ],
-        of_matrix="Columns: from shortest to longest, relative to the corpus. Click a row to open"
-        " the dataset above.",
+        of_matrix="Columns: from shortest to longest, relative to the corpus. Click a cell to open"
+        " its dataset above.",
     )
 
 

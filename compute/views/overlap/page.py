@@ -46,6 +46,7 @@ FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
 COMMAND = "python -m compute overlap compute"
 EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
+_SHIFT = "Do gains over the baseline fall with a corpus's distance from the training corpus?"
 SEPARATOR = ","
 """Separator of a pair's corpora in the address; corpora's names do not contain it."""
 _SIMILARITY = Column("Similarity", "similarity", plain, width=72)
@@ -56,7 +57,7 @@ _NEAREST = (
     Column("Nearest", "other"),
     _SIMILARITY,
     Column("2nd nearest", "second"),
-    Column("Its similarity", "second_similarity", plain, "Similarity", width=72),
+    Column("Its similarity", "second_similarity", plain, "Similarity", width=84),
 )
 
 
@@ -88,6 +89,7 @@ def page(ask: Ask) -> Steps:
     shown = yield Choice("view", "View", VIEWS, HEATMAP, noun="view", side_by_side=True)
     view: View = yield Row(partial(_controls, ask, shown))
     if shown == SHIFT:
+        yield Note([_SHIFT])
         yield from domain_shift_page.both(ask, view.pairs, view.counted, view.unit, view.left_out)
         yield folded(partial(leakage_page.section, ask), (), leakage_page.HEADING)
         return

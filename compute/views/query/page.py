@@ -42,6 +42,7 @@ from compute.views.shared import catalogue
 PLAIN = "bm25-wordpiece"
 """Systems that search with the original query, by the augmented system."""
 _BARS = 560
+_SIDES = ["A and B: the first two systems."]
 _NO_SUM = " is not a sum over ranks. Choose a measure such as nDCG@10."
 _DESCRIBE = "Reasons describe. Compare tests them on runs stored after the last one was given."
 _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
@@ -139,12 +140,14 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     systems = yield from _systems(ask, known, name)
     measure = yield offers.measure(ask)
-    order = yield Choice("order", "Sort by", list(words.ORDERS), width=180)
+    titles = {name: title for name, (_, title) in words.ORDERS.items()}
+    order = yield Choice("order", "Sort by", list(titles), titles=titles, told=_SIDES, width=190)
     ranks = yield Choice("ranks", "Depth (k)", words.RANKS, width=100)
     find = yield Words("find", "Find in queries", width=150)
     titled = words.titled(systems, ask(catalogue.systems))
     dataset = offers.record(ask, name)
-    return View(ask, dataset, titled, measure, words.ORDERS[order], int(ranks), find)
+    order = words.by_value(order, measure)
+    return View(ask, dataset, titled, measure, order, int(ranks), find)
 
 
 def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
@@ -165,6 +168,7 @@ def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
             noun=f"run on {dataset}",
             titles=offers.system_titles(ask),
             told=offers.told(known),
+            width=370,
             empty="up to four",
         )
     )

@@ -24,6 +24,8 @@ with scored as (
     select query_id, text, value_a, value_b, coalesce(n_relevant, 0) as n_relevant,
            row_number() over (
                order by case $order when 'difference' then abs(value_a - value_b)
+                                    when 'ahead' then value_a - value_b
+                                    when 'behind' then value_b - value_a
                                     when 'highest' then value_a
                                     when 'lowest' then -value_a end desc nulls last,
                         try_cast(query_id as bigint) nulls last, query_id) as place
@@ -56,7 +58,8 @@ def queries(
 
     place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
     n_queries (of the dataset). `order` is "difference" (of systems a and b, largest first),
-    "lowest" or "highest" (value of a) or "id"; ties are ordered by id, numeric ids as numbers.
+    "ahead" or "behind" (a minus b), "lowest" or "highest" (value of a) or "id"; ties are ordered by
+    id, numeric ids as numbers.
     """
     return _QUERIES
 

@@ -7,16 +7,21 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from compute.evaluate.measures import better
 from compute.views.page import Column
 from compute.views.shared import theme as looks
 
 ORDERS = {
-    "by difference": "difference",
-    "lowest score first": "lowest",
-    "highest score first": "highest",
-    "by id": "id",
+    "by difference": ("difference", "Largest difference"),
+    "a ahead": ("ahead", "A better"),
+    "b ahead": ("behind", "B better"),
+    "lowest score first": ("lowest", "Lowest score of A"),
+    "highest score first": ("highest", "Highest score of A"),
+    "by id": ("id", "Query id"),
 }
-"""Orders of a dataset's queries, by their names in `query.select.queries`."""
+"""Orders of a dataset's queries: their names in `query.select.queries`, and labels; A and B are the
+first two systems."""
+_OTHER_SIDE = {"ahead": "behind", "behind": "ahead"}
 RANKS = ("10", "20", "50", "100")
 """Depths to which lists can be shown."""
 
@@ -59,6 +64,13 @@ def option(query: Mapping[Hashable, Any]) -> str:
     values = [query["value_a"], query["value_b"]]
     scores = " and ".join(looks.plain(value) for value in values[: 1 + pd.notna(values[1])])
     return f"{query['query_id']}{text} · {scores}"
+
+
+def by_value(order: str, measure: str) -> str:
+    """Name in `query.select.queries` of an order of ORDERS; with some measures, the better value is
+    the lower one."""
+    name = ORDERS[order][0]
+    return name if better(measure) > 0 else _OTHER_SIDE.get(name, name)
 
 
 def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:

@@ -134,11 +134,13 @@ def test_a_fusion_of_stored_runs_is_chosen_without_its_name(store: Store) -> Non
         file = store.settings.home / name
         file.write_text(f"q1 Q0 d1 1 1 {name}\n", encoding="utf-8")
         imports.import_run(bench, file, tiny)
-    app = opened(PAGE, datasets="tiny")
+    app = opened(PAGE, datasets="scifact")
     app.multiselect(key="_fused").set_value(["mine", "other"]).run()
     button_named(app, "Add the fusion of the chosen runs").click().run()
     assert app.multiselect(key="systems").value == ["rrf(mine,other)"]
-    assert "1 run" in words_of(app)
+    assert app.multiselect(key="datasets").value == ["tiny"] and "1 run" in words_of(app)
+    elsewhere = words_of(opened(PAGE, systems="rrf(mine,other)", datasets="scifact"))
+    assert "Cannot run here: " in elsewhere and "Available on tiny." in elsewhere
 
 
 @pytest.mark.parametrize(

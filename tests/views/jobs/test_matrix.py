@@ -126,6 +126,9 @@ def test_nothing_to_do_says_why() -> None:
     busy = CELLS[CELLS["state"] == UP_TO_DATE]
     busy = pd.concat([busy, busy.assign(state="running"), busy.assign(state="queued")])
     assert figures.nothing_to_do(busy) == "Nothing to start: 1 up to date, 1 running, 1 queued."
+    said = figures.nothing_to_do(pd.concat([busy, CELLS.iloc[1:2]]), able=["tiny"])
+    assert said.endswith("1 cannot run here (nq is <b>not</b> here). Available on tiny.")
+    assert figures.able_on(CELLS, ["minilm"]) == ["tiny"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from compute.views.page import (
 )
 from compute.views.page.store_ask import opened
 from compute.views.query.page import page
+from compute.views.query.words import by_value
 from tests.support import filled
 from tests.support.filled import HOSTILE
 
@@ -155,6 +156,16 @@ def test_buttons_and_keys_walk_the_order(ask: Ask) -> None:
         assert [step.shortcut for step in steps] == ["P", "N"]
         assert [step.opens.names.get("query", "") for step in steps] == [before, after]
         assert [step.disabled for step in steps] == [not before, not after]
+
+
+def test_queries_where_a_or_b_is_better_come_first(ask: Ask) -> None:
+    def first(order: str, measure: str) -> str:
+        address = {"systems": ["plain", HOSTILE], "order": order, "measure": measure}
+        return shown(ask, Passage, **address)[0].title
+
+    assert first("a ahead", "nDCG@10") != first("b ahead", "nDCG@10")
+    # A lower share of unjudged documents is better.
+    assert by_value("a ahead", "Hole@10") == by_value("b ahead", "nDCG@10") == "behind"
 
 
 def test_words_narrow_the_queries(ask: Ask) -> None:

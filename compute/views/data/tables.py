@@ -85,7 +85,7 @@ DATASETS = (
     Column("Runs", "n_runs"),
     Column("Split", "split"),
     Column("Language", "language"),
-    Column("Texts", "read", width=170),
+    Column("Texts", "read", width=150),
     Column("Size", "bytes", size, "bytes"),
     Column("From", "made_from"),
     Column("Stored", "created"),

@@ -19,8 +19,8 @@ from compute.systems import names, system
 from compute.systems.combine.fusion import TUNED
 from compute.views.compare.fusion_sweep import ALONE, INTERPOLATE, KS, RRF, WEIGHTS
 from compute.views.page import Column
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import between, escape, plain, precise, signed
 
@@ -187,7 +187,8 @@ def figure(found: Swept, titles: Titles, measure: str, *, theme: str) -> go.Figu
         for alone in found.alone:
             ends = {"xref": f"x{axis} domain", "x0": 0, "x1": 1, "y0": alone, "y1": alone}
             drawn.add_shape(line={"dash": "dot", "width": 1, "color": look.muted}, **ends)
-    return drawn.update_layout(**_layout(titles, measure))
+    ends = float(found.settings["low"].min()), float(found.settings["high"].max())
+    return drawn.update_layout(**_layout(titles, measure, ends))
 
 
 def _traces(
@@ -219,7 +220,7 @@ def _hover(row: Mapping[Hashable, Any], titles: Titles, measure: str) -> str:
     )
 
 
-def _layout(titles: Titles, measure: str) -> dict[str, Any]:
+def _layout(titles: Titles, measure: str, ends: tuple[float, float]) -> dict[str, Any]:
     a = escape(titles[0], 24)
     ticks = [weight for weight in WEIGHTS if round(weight * 20) % 4 == 0]
     return {
@@ -228,11 +229,11 @@ def _layout(titles: Titles, measure: str) -> dict[str, Any]:
         "xaxis": {
             "domain": [0, 0.58],
             "tickvals": ticks,
-            "title": {"text": f"weight of {a}"},
+            "title": {"text": f"interpolation: weight of {a}"},
         }
         | {"ticktext": [f"{one:g}".removeprefix("0") or "0" for one in ticks]},
         "xaxis2": {"domain": [0.66, 1], "type": "category", "title": {"text": "k of RRF"}},
-        "yaxis": {"domain": _SCORES, "title": {"text": escape(measure)}, "nticks": 8},
+        "yaxis": {"domain": _SCORES, "title": {"text": escape(measure)}} | axes.spanning(*ends, 8),
         "yaxis2": {"domain": _HOLES, "title": {"text": "Hole@10"}, "tickformat": ".0%"}
         | {"nticks": 3, "rangemode": "tozero"},
     }

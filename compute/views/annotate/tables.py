@@ -142,10 +142,8 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
             told.append(f"none once all are judged ({n:,} or fewer)")
             break
         told.append(f"{counted(n, 'judgement')}{_reached(n, reach)}")
-    return (
-        f"Expected 95% margin of error for {measure} {_WIDEST[goal]}: {'; '.join(told)}."
-        f" {SAMPLE_NEEDS}"
-    )
+    error = f"Expected 95% margin of error for {measure} {_WIDEST[goal]}"
+    return f"{error}: {'; '.join(told)}. {SAMPLE_NEEDS}"
 
 
 def _reached(n: int, reach: float) -> str:

@@ -151,8 +151,7 @@ def _compared(view: View, baseline: str, system: str) -> Link:
 
 
 def _certainty(view: View, names: list[str]) -> Steps:
-    """Significance of the leader among the systems that are not in-domain, and the link to the
-    full ranking."""
+    """Significance of the leader without in-domain systems, and the link to the full ranking."""
     asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
     titles = {name: view.titles.get(name, name) for name in names}
     names = in_domain.compared(view.ask, view.dataset.name, names)

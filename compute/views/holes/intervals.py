@@ -290,10 +290,9 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
     """Sentence on the pool of stored runs; `about` has their names and number."""
-    drawn = dict(_drawn(rows))
     runs = counted(len(about["systems"]), "stored run")
     if "pool_low" in rows:
-        line = "Thinner line" if "pool_" in drawn else "No wider (not drawn)"
+        line = "Thinner line" if "pool_" in dict(_drawn(rows)) else "No wider (not drawn)"
         return f"{line}: range if any document in the pool of {runs} could be relevant."
     return f"The pool of {runs} is too large to compute here; use python -m compute holes."
 

@@ -380,8 +380,7 @@ def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
 
 
 def at_work(found: Sequence[Job]) -> str:
-    """`1 job running: 7 of 20 done` or `2 jobs (1 waiting): …`; empty if none is queued or
-    running."""
+    """`2 jobs (1 waiting): 7 of 20 done`; empty if none is queued or running."""
     active = [job for job in found if job.active]
     if not active:
         return ""
@@ -392,8 +391,8 @@ def at_work(found: Sequence[Job]) -> str:
     words = [f"{ended[DONE]} of {total} done"]
     words += [f"{ended[FAILED]} failed"] * (ended[FAILED] > 0)
     waiting = sum(state(job) == QUEUED for job in active)
-    told = f"{counted(len(active), 'job')} {f'({waiting} waiting)' if waiting else 'running'}"
-    return f"{told}: {', '.join(words)}"
+    now = {0: "running", len(active): "waiting"}.get(waiting, f"({waiting} waiting)")
+    return f"{counted(len(active), 'job')} {now}: {', '.join(words)}"
 
 
 def telling(tasks: Sequence[Job]) -> str:

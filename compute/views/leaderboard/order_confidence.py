@@ -72,9 +72,8 @@ def compact(group: str) -> str:
 
 
 def verdict(ranking: DataFrame, titles: Mapping[str, str], *, short: bool = False) -> str:
-    """Significance of the leader's lead, if `short` in one sentence; empty if unknown. `ranking` is
-    a frame of `leaderboard.select_order`; systems that share a letter are not significantly
-    different."""
+    """Significance of the leader's lead, if `short` in one sentence; empty if unknown. `ranking`:
+    from `leaderboard.select_order`; systems that share a letter are not significantly different."""
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""
     systems, alike = ranking["system"].tolist(), like_first(ranking)

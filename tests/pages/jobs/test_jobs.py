@@ -107,11 +107,11 @@ def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> No
 def test_other_pages_say_that_a_job_is_at_work_and_lead_to_it(store: Store) -> None:
     def said() -> list[str]:
         labels = [link.proto.label.replace("\\", "") for link in opened().get("page_link")]
-        return [label for label in labels if "running" in label]
+        return [label for label in labels if "job " in label]
 
     assert said() == []
     job = jobs.start(store, "run", ["bm25"], ["tiny"]).job
-    assert said() == ["1 job running: 0 of 1 done"]
+    assert said() == ["1 job waiting: 0 of 1 done"]
     jobs.cancel(store.settings, job)
     assert said() == []
 

@@ -162,6 +162,7 @@ def test_jobs_at_work_in_one_line() -> None:
     assert figures.at_work([one, one]).startswith("2 jobs running: 14 of 40 done")
     behind = replace(one, counts={"queued": 20})
     assert figures.at_work([one, behind]).startswith("2 jobs (1 waiting): 7 of 40 done")
+    assert figures.at_work([behind]) == "1 job waiting: 0 of 20 done"
     assert figures.at_work([replace(one, state="done")]) == ""
 
 

@@ -37,7 +37,7 @@ def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
         )
         for row in rows.to_dict("records")
     ]
-    title = f"{measure}, and queries compared with {against}"
+    title = f"Queries compared with {against}"
     return Lists("Measure", "System", [ranked(title, told, descending=better(measure) > 0)])
 
 

@@ -39,7 +39,7 @@ from compute.views.page import (
     folded,
     offers,
 )
-from compute.views.shared.theme import DOMAINS, plain
+from compute.views.shared.theme import DOMAINS, Legend, plain
 
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
@@ -238,8 +238,11 @@ def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
     asked = {"dataset": one, "other": other, "unit": view.unit, "function_words": function_words}
     rows = view.ask(select.words_of_pair, **asked)
     names = view.titles[one], view.titles[other]
-    yield Legends(partial(pair_words.legend, names))
-    yield Beside(list(_sides(rows, names)), widths=(pair_words.WIDTH,) * len(pair_words.SIDES))
+    legend = partial(pair_words.legend, names)
+    yield Legends(legend)
+    yield Beside(
+        list(_sides(rows, names, legend)), widths=(pair_words.WIDTH,) * len(pair_words.SIDES)
+    )
     yield Note(
         [
             f"Per million {view.unit} of each corpus. Shared: the smaller of both frequencies.",
@@ -250,9 +253,8 @@ def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
     )
 
 
-def _sides(rows: DataFrame, names: tuple[str, str]) -> Iterator[list[Step]]:
+def _sides(rows: DataFrame, names: tuple[str, str], legend: Legend) -> Iterator[list[Step]]:
     """A column for each side in `select.words_of_pair`."""
-    legend = partial(pair_words.legend, names)
     for side, head in pair_words.heads(names).items():
         drawn = partial(pair_words.words, rows[rows["side"] == side], names)
         figure = Figure(

@@ -13,7 +13,7 @@ from compute.views.shared.drawing import drawing
 WIDTH = 376
 ROW = 22
 LETTERS = 22
-_LEFT, _RIGHT, _HEAD = 116, 112, 18
+_LEFT, _RIGHT, _HEAD, _FOOT = 116, 112, 18, 44
 _COLUMN = 54
 
 _GLYPHS = "●◆"
@@ -37,7 +37,7 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
 
     `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
     the two collections. The numbers at the right are per million words. A share of 0, which a log
-    scale cannot show, is at the left end.
+    scale cannot show, is at the left end, labelled 0.
     """
     look = looks.palette(theme)
     colours = (look.win, look.loss)
@@ -144,14 +144,17 @@ def _ticks(low: float, high: float) -> list[float]:
 def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
     still = {"zeroline": False, "automargin": False}
     low, high = _ends(shares)
-    ticks = _ticks(low, high)
+    ticks, has_zero = _ticks(low, high), any(0 in values for values in shares)
+    if has_zero:
+        ticks = [low, *(value for value in ticks if value > 2 * low)]
+    said = ["0" if has_zero and value == low else f"{value:,g}" for value in ticks]
     names = axes.names_down(terms) | axes.TICKS_AWAY | {"ticktext": terms, "ticklen": 6}
     return {
         "width": WIDTH,
-        "height": ROW * len(terms) + _HEAD + 26,
-        "margin": {"l": _LEFT, "r": _RIGHT, "t": _HEAD, "b": 26, "autoexpand": False},
+        "height": ROW * len(terms) + _HEAD + _FOOT,
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _HEAD, "b": _FOOT, "autoexpand": False},
         "xaxis": still
         | {"type": "log", "range": [math.log10(low * 0.9), math.log10(high)]}
-        | {"tickvals": ticks, "ticktext": [f"{value:,g}" for value in ticks]},
+        | {"tickvals": ticks, "ticktext": said, "title": {"text": "per million (log scale)"}},
         "yaxis": still | names,
     }

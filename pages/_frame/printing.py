@@ -18,6 +18,7 @@ _PRINTED = components.component(
     .st-key-_tabs [data-testid=stPageLink] p { overflow: hidden; text-overflow: ellipsis; }
     [data-testid=stExpandSidebarButton]::after { content: "Menu"; margin-left: 0.25rem; }
     [data-printed=dark] [data-testid=stButtonGroup] button[data-selected=true] { color: #5ab0f0; }
+    [data-testid=stSelectbox] input { text-overflow: ellipsis; }
     /* Keys as on Judge. */
     button kbd { padding: 0 0.3rem !important; border: 1px solid; border-radius: 0.2rem; }
     /* A click on an empty place and a key would frame the whole page. */

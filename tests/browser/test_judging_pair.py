@@ -17,7 +17,7 @@ def test_a_button_in_a_part_that_follows_judgements_opens_the_form(
     judge(bench.store, task, 20)
     with serving(bench.store.home, port(8790)) as address:
         go(page, f"{address}/compare?dataset=bare&a=good&b=poor")
-        expect(page.get_by_text("After 20 judgements: too little evidence")).to_be_visible()
+        expect(page.get_by_text("After 20 judgements: good leads by .")).to_be_visible()
         page.get_by_role("button", name="Continue judging").click()
         page.wait_for_url(f"**/annotate?*task={task.id}*")
         settled(page)

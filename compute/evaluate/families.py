@@ -24,7 +24,7 @@ Codes = NDArray[np.int64]
 """The family of each query, numbered from 0 without gaps."""
 
 FEWEST = 4
-"""Fewest families for an interval."""
+"""Fewest families for an interval or a test, and as how many of equal weight they must count."""
 FEWEST_EFFECTIVE = 10
 """Queries that weighted ones must count as for a test; `tests.benchmarks.simulations.weights` has
 what it holds."""
@@ -43,17 +43,20 @@ def collapsed(values: Values, weights: Values, families: Codes) -> tuple[Values,
     return sums(values * weights, families) / shares, shares
 
 
-def effective(shares: Values) -> float:
-    """Number of equally weighted queries that queries with these shares count as (Kish 1965)."""
-    return float(1 / (shares @ shares))
+def effective(shares: Values, families: Codes | None = None) -> float:
+    """Number of equally weighted queries, or families, that those with these shares count as (Kish
+    1965)."""
+    of = shares if families is None else np.bincount(families, shares)
+    return float(1 / (of @ of))
 
 
 def freedom(shares: ArrayLike) -> Values:
     """Satterthwaite's degrees of freedom of CR2, by the families' shares of all weights (..., G): G
-    - 1 for equal families; absent for fewer than FEWEST.
+    - 1 for equal families; absent if they count as fewer than FEWEST of equal weight.
     """
     of = np.asarray(shares, np.float64)
-    square, few = of**2, (of > 0).sum(axis=-1) < FEWEST
+    square = of**2
+    few = square.sum(axis=-1) * FEWEST > 1 + 1e-9
     far = np.divide(square, 1 - of, out=np.zeros_like(of), where=of < 1)
     traces = square.sum(axis=-1) + far.sum(axis=-1) ** 2 - (far**2).sum(axis=-1)
     return np.where(few, np.nan, 1 / np.where(traces > 0, traces, 1))

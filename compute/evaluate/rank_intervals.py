@@ -18,7 +18,7 @@ from pandas import DataFrame
 from compute.base.errors import WrongInput
 from compute.evaluate import significance, tolerance
 from compute.evaluate.distributions import normal_chance, normal_reach, t_reach
-from compute.evaluate.families import FEWEST, FEWEST_EFFECTIVE, Codes, effective, sums
+from compute.evaluate.families import FEWEST, FEWEST_EFFECTIVE, Codes, effective, freedom, sums
 from compute.evaluate.sign_flips import LEVEL, on_one_thread
 from compute.evaluate.significance import (
     DRAWN_AT_ONCE,
@@ -136,11 +136,12 @@ def of_means(
 def _check(datasets: Sequence[Aligned]) -> None:
     if not datasets or min(dataset.values.shape[1] for dataset in datasets) < 2:
         raise WrongInput("no ranks: choose systems that answer two queries and more in common")
-    if any(of.families is not None and of.n_units < FEWEST for of in datasets):
-        raise WrongInput(f"no ranks: the queries are of fewer than {FEWEST} families")
     for of in datasets:
-        if of.key and of.weights is not None and effective(of.weights) < FEWEST_EFFECTIVE:
-            name = of.queries["dataset"].iloc[0]
+        name, n = of.queries["dataset"].iloc[0], of.values.shape[1]
+        if of.families is not None and np.isnan(freedom(np.bincount(of.families) / n)):
+            raise WrongInput(f"no ranks: the queries count as fewer than {FEWEST} families")
+        by = of.weights if of.key else None
+        if by is not None and effective(by, of.families) < FEWEST_EFFECTIVE:
             told = f"the weighted queries of {name} count as fewer than {FEWEST_EFFECTIVE}"
             raise WrongInput(f"no ranks: {told}: count each once")
 
@@ -148,7 +149,7 @@ def _check(datasets: Sequence[Aligned]) -> None:
 def _units(dataset: Aligned) -> float:
     """Number of queries or families, or as how many equally weighted queries they count if less."""
     by = dataset.weights if dataset.key else None
-    return dataset.n_units if by is None else min(dataset.n_units, effective(by))
+    return dataset.n_units if by is None else min(dataset.n_units, effective(by, dataset.families))
 
 
 def _parts(dataset: Aligned) -> Iterable[tuple[Values, Codes | None, Values | None]]:

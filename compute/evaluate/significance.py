@@ -136,7 +136,7 @@ def pairs(
     effect_high, error, differing; a < b are row numbers and the difference is a minus b. `error` is
     the standard error of the difference, `differing` the number of queries with different values.
     `families` of the queries, if given, are tested, resampled and counted instead of queries, and
-    `freedom` has the degrees of freedom of the error.
+    `freedom` has the degrees of freedom of the error; too few (`families.FEWEST`) have no p.
 
     `runs` are the run-to-run variances of the systems: where they move a pair, p and interval are
     over queries and runs (`distributions`), and `width` has that of the interval over queries.
@@ -160,7 +160,9 @@ def pairs(
     frame = frame if families is None else frame.assign(freedom=family.freedom)
     frame = frame if runs is None else frame.assign(width=width)
     effects = _effect_intervals(given, own, family, resamples, seed)
-    return frame.assign(effect_low=effects[0], effect_high=effects[1])
+    frame = frame.assign(effect_low=effects[0], effect_high=effects[1])
+    few = ("p", "p_adjusted", "effect_low", "effect_high") if np.isnan(family.freedom) else ()
+    return frame.assign(**dict.fromkeys(few, np.nan))
 
 
 def two(
@@ -275,10 +277,8 @@ class _Family:
 
     @classmethod
     def _by_family(cls, values: Values, weights: Values, families: Codes) -> "_Family":
-        alone, (means, shares) = (
-            cls.of(values, weights),
-            of_families.collapsed(values, weights, families),
-        )
+        alone = cls.of(values, weights)
+        means, shares = of_families.collapsed(values, weights, families)
         if len(shares) < 2:
             raise WrongInput("a test needs two families of queries: all are in one")
         of, factor = cls.of(means, shares), shares / np.sqrt(1 - shares)

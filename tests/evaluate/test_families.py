@@ -53,6 +53,18 @@ def test_a_pair_is_tested_by_flipping_the_sums_of_families() -> None:
     assert (alone.families, np.isnan(alone.design_effect)) == (0, True)
 
 
+def test_a_family_with_most_of_the_queries_leaves_no_test() -> None:
+    # By Kish (20 + 10)^2 / (20^2 + 10 * 1) = 2.2 families: the signs of the ten small ones do not
+    # say what the mean over queries is.
+    of = np.array([0] * 20 + [*range(1, 11)])
+    found = significance.two(*np.array([np.full(30, 0.6), np.linspace(0.1, 0.5, 30)]), families=of)
+    assert np.isnan([found.p_randomisation, found.low, found.high, found.effect_high]).all()
+    assert (found.families, found.difference) == (11, pytest.approx(0.3))
+    assert families.effective(np.full(30, 1 / 30), of) == pytest.approx(900 / 410)
+    assert np.isnan(families.freedom([20 / 30] + [1 / 30] * 10))
+    assert families.freedom(np.full(4, 0.25)) == pytest.approx(3)
+
+
 def test_families_of_one_query_are_queries() -> None:
     both = np.array([A, B, A[::-1]])
     one, other = (significance.pairs(both, families=of) for of in (None, np.arange(12)))

@@ -91,7 +91,8 @@ def test_equal_weights_have_students_interval_and_others_robust_ones(bench: Benc
     low, high = student(found["value"], error, freedom)
     assert (found["low"], found["high"]) == pytest.approx((low, high))
     label(bench, "pair", {n: n // 2 for n in range(12)}, family="pair")
-    assert ranked(bench)["high"]["a"] > high
+    # Six families count as fewer than ten, however many queries they have.
+    assert np.isnan(ranked(bench)["high"]["a"])
 
 
 def test_repeats_widen_the_weighted_interval(bench: Bench) -> None:

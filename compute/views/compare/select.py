@@ -126,9 +126,9 @@ def weighted(
     cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str, same_spread: bool = False
 ) -> DataFrame:
     """The two with weighted queries, in a row; none if no weights are declared: key, n (queries of
-    a weight above 0), effective (Kish: as many equally weighted ones), mean_a, mean_b, difference,
-    low, high and p of the sign flips, absent where they count as fewer than FEWEST_EFFECTIVE; runs
-    as in `tested`."""
+    a weight above 0), effective (Kish: as many equally weighted ones, or families), mean_a, mean_b,
+    difference, low, high and p of the sign flips, absent where they count as fewer than
+    FEWEST_EFFECTIVE; runs as in `tested`."""
     if not datasets:
         return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b], weighted=True)
@@ -138,7 +138,11 @@ def weighted(
     about: dict[str, Any] = {"weights": board.weights, "families": board.families, "runs": runs}
     row = significance.pairs(board.values, **about, resamples=0).iloc[0]
     means = dict(zip(("mean_a", "mean_b"), board.values @ board.weights, strict=True))
-    counts = {"key": board.key, "n": len(board.weights), "effective": effective(board.weights)}
+    counts = {
+        "key": board.key,
+        "n": len(board.weights),
+        "effective": effective(board.weights, board.families),
+    }
     ends = row[["low", "high", "p"]] if counts["effective"] >= FEWEST_EFFECTIVE else row[:0]
     told = ends.reindex(["low", "high", "p"]).astype(float).to_dict()
     return DataFrame([counts | means | {"difference": row["difference"]} | told])

@@ -60,7 +60,11 @@ def answer(
     if tested:
         sign = better(measure) * (1 - 2 * ahead)
         low, high = sorted(sign * tested[end] for end in ("low", "high"))
-        head += f" ({_interval(low, high, 3)}), {_significance(tested['p_randomisation'], family)}"
+        if math.isnan(tested["p_randomisation"]):
+            head += ", without test or interval"
+        else:
+            told = _significance(tested["p_randomisation"], family)
+            head += f" ({_interval(low, high, 3)}), {told}"
         if tested.get("families"):
             n, effect = int(tested["n"]), tested["design_effect"]
             head += f", by {families_said(n, int(tested['families']), effect)}"

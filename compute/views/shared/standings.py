@@ -92,7 +92,7 @@ def by_weight(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str)
         shares = query_families.shares(of["weight"]).to_numpy()
         codes = query_families.codes(of, families)
         codes = np.arange(len(of)) if codes is None else codes
-        mean, n = shares @ of["value"], effective(shares)
+        mean, n = shares @ of["value"], effective(shares, codes)
         error, freedom = of_mean(of["value"], codes, shares)
         runs = matrices.over_runs(
             cursor, measure, of.drop(columns=["system", "value"]), [str(system)]

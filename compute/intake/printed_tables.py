@@ -44,7 +44,8 @@ def import_file(
     """
     start, source = time.perf_counter(), IMPORTED + name
     if not (name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST):
-        raise WrongInput(f"{shown(name)} is no name: write at most {LONGEST} characters")
+        told = f"write at most {LONGEST} characters, without a space at an end"
+        raise WrongInput(f"{shown(name)} is no name: {told}")
     unpacked_size.require(path, bench.settings.home)
     rows, told = read(path, measure, percent=percent, own=own_datasets(bench.store))
     mark = fingerprint(KIND, [], rows=sorted(rows.to_numpy().tolist()))
@@ -75,7 +76,7 @@ def read(
     Datasets of any spelling of ours, or of `own`, get our names. Raises WrongInput with file and
     line, or MTEB's task.
     """
-    is_json = next(iter(trec.lines(path, 1)), "").lstrip()[:1] == "{"
+    is_json = next(iter(trec.lines(path, 1)), "").lstrip()[:1] in ("{", "[")
     measure = _measure(measure, str(path)) if measure or is_json else ""
     given = [*(_of_mteb if is_json else _of_lines)(path, measure)]
     averages = {name for cell in given for name in cell[:2] if _AVERAGE.match(name)}
@@ -120,7 +121,7 @@ def _value(score: str, place: str, *, percent: bool) -> float:
     """A score as a fraction. Raises WrongInput."""
     per = 100 if percent or score.endswith("%") else 1
     try:
-        value = float(score.removesuffix("%"))
+        value = float(score.removesuffix("%").replace("_", "no digit"))
     except ValueError:
         told = f"{shown(score)} is not a number: fix the cell, or leave it empty"
         raise WrongInput(f"{place}: {told}") from None
@@ -166,14 +167,19 @@ def _of_mteb(path: Path, measure: str) -> Iterator[Cell]:
     the split test each split counts, and the dataset's name then has the split."""
     try:
         found = json_files.parsed(compressed.utf8(path))
-        for model in found.get("model_results", [found]):
+        models = found if isinstance(found, list) else found.get("model_results", [found])
+        for model in models:
+            name = model["model_name"].strip()
             for task in model["task_results"]:
                 for split, subsets in task["scores"].items():
                     key = next((key for key in subsets[0] if measures.meant(key) == measure), "")
                     if key and (split == "test" or "test" not in task["scores"]):
                         on = task["task_name"] + f" ({split})" * (split != "test")
                         score, place = fmean(one[key] for one in subsets), f"{path}, task {on}"
-                        yield model["model_name"], on, measure, str(score), place
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        told = f"it is JSON, but not MTEB's results of models ({error!r}): give those, or a CSV"
+                        yield name, on, measure, str(score), place
+    except ValueError as error:
+        raise WrongInput(f"{path} begins like JSON, but is none: {error}") from None
+    except (AttributeError, KeyError, TypeError):
+        told = "it is JSON, but not MTEB's results of models: give a file with model_results, or"
+        told += " with model_name and task_results, and a number for each score; or give a CSV"
         raise WrongInput(f"{path}: {told}") from None

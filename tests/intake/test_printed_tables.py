@@ -97,6 +97,8 @@ def test_a_task_of_mteb_has_the_mean_over_its_subsets(tmp_path: Path) -> None:
     ("content", "measure", "percent", "said"),
     [
         (WIDE.replace(".25", "2,5"), "nDCG@10", False, r"line 2: not as many columns"),
+        (WIDE.replace(".25", "0_1"), "nDCG@10", False, r"column TREC-COVID: '0_1' is not a number"),
+        ('[{"model_name": {}, "task_results": []}]', "nDCG@10", False, "not MTEB's results"),
         (WIDE.replace(".25", "o.5"), "nDCG@10", False, r"line 2, column TREC-COVID: 'o.5' is not"),
         (WIDE.replace(".25", "25.0"), "nDCG@10", False, r"'25.0' is not .* 1: .* add --percent"),
         (WIDE.replace(".25", "-1"), "nDCG@10", False, r"'-1' is not between 0 and 1: fix the cell"),
@@ -111,8 +113,13 @@ def test_a_task_of_mteb_has_the_mean_over_its_subsets(tmp_path: Path) -> None:
         (WIDE.partition("\n")[2], "nDCG@10", False, r"line 2, column .5: 'b' on '.5' has no name"),
         ("Model,SciFact\n", "nDCG@10", False, r"contains no score: give a table"),
         ("", "nDCG@10", False, r"contains no score: give a table"),
-        ('{"a": 1}', "nDCG@10", False, r"JSON, but not MTEB's results .*'task_results'"),
-        ('{"a": ', "nDCG@10", False, r"JSON, but not MTEB's results .*line 1"),
+        (
+            '{"a": 1}',
+            "nDCG@10",
+            False,
+            r"JSON, but not MTEB's results .*and task_results",
+        ),
+        ('{"a": ', "nDCG@10", False, r"begins like JSON, but is none: .*line 1"),
         (of_mteb({"test": [0.2]}), "", False, r"no column names the measure"),
     ],
 )

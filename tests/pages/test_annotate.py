@@ -175,7 +175,7 @@ def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: St
     numbers["Documents to judge"].set_value(1)
     press(app, "Preview precision")
     assert "Expected 95% margin of error for P@10 of a system" in shown(app)
-    assert "1 judgement: no interval;" in shown(app) and tasks.tasks(store) == []
+    assert "1 judgement: too few for an interval;" in shown(app) and tasks.tasks(store) == []
     {field.label: field for field in app.selectbox}["Measure"].set_value("nDCG@10")
     press(app, "Preview precision")
     assert "no interval of nDCG@10 with more than two grades" in shown(app)

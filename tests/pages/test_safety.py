@@ -259,7 +259,7 @@ FREE = {"serve", "worker", "admin demo", "admin ship"}
 """Commands that would do something whatever else they are told."""
 GIVEN = {
     **{"dataset": "hostile", "datasets": "hostile", "system": "bm25", "name": "x", "files": "odd"},
-    **{"path": "beir", "baseline": "x", "candidate": "x", "task": "x", "kind": "run"},
+    **{"path": "beir", "runs": "x", "baseline": "x", "candidate": "x", "task": "x", "kind": "run"},
     **{"file": "odd", "folder": "odd", "machine": "m", "pairs": "1", "slice": "x", "out": "x.csv"},
     **{"all": "x", "a": "x", "b": "y", "systems": "x", "documents": "1"},
     **{"one": "hostile", "other": "hostile", "old": "hostile", "new": "hostile"},

@@ -139,7 +139,7 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
     told = []
     for n, reach in zip(rows["n"], rows["reach"], strict=True):
         if reach <= TOLERANCE:
-            told.append(f"none once all are judged ({n:,} or fewer)")
+            told.append(f"once all are judged ({n:,} or fewer): exact")
             break
         told.append(f"{counted(n, 'judgement')}{_reached(n, reach)}")
     error = f"Expected 95% margin of error for {measure} {_WIDEST[goal]}"
@@ -148,7 +148,7 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
 
 def _reached(n: int, reach: float) -> str:
     """Half-width of an interval, or none if the judgements are too few and not all."""
-    return f" ±{plain(reach)}" if n >= 2 * FEWEST else ": no interval"
+    return f" ±{plain(reach)}" if n >= 2 * FEWEST else ": too few for an interval"
 
 
 def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:

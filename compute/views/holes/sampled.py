@@ -198,8 +198,9 @@ def verdict(
     of_two: str = "",
 ) -> str:
     """The decision that the judgements allow, and gaps; `rows` of `systems` (titled), `told` of
-    `pairs`, `certain` the sentence of that name; `of_two`: the verdict if the task compares two."""
-    said = [of_two or _enough(rows, told, found, task), certain]
+    `pairs`, `certain` the sentence of that name, which needs no sample; `of_two`: the verdict if
+    the task compares two."""
+    said = [certain or of_two or _enough(rows, told, found, task)]
     if found.n_behind:
         person = " or ".join(found.waits_for) or "an assessor"
         said.append(

@@ -231,7 +231,7 @@ def _turned(
         for place, head in enumerate(heads)
         if place > 0
     ]
-    return [heads[0], *names], down, [False] + [True] * len(names)
+    return ["", *names], down, [False] + [True] * len(names)
 
 
 def _marks(table: Table) -> tuple[DataFrame | None, str]:

@@ -15,10 +15,6 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 OF_STREAMLIT = {
     (
         "color-contrast",
-        "stButtonGroup",
-    ): "dark: it writes the chosen segment in the primary colour, on a tint of that colour",
-    (
-        "color-contrast",
         "stWidgetLabel",
     ): "the label of a picker that takes no choice now is faint, which WCAG allows",
 }

@@ -45,7 +45,7 @@ def test_a_screen_800_wide_has_room_for_the_links_to_all_pages(page: Page, dashb
 @pytest.mark.long
 def test_an_address_opens_one_of_the_folded_questions(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/about?open=How is all this checked?")
-    expect(page.get_by_test_id("stExpander")).to_have_count(23)
+    expect(page.get_by_test_id("stExpander")).to_have_count(25)
     expect(page.get_by_text("to within 1e-9")).to_be_visible()
     expect(page.get_by_text("Hits are sorted by score")).not_to_be_visible()
 

@@ -26,7 +26,13 @@ OWN = [
 BEFORE = {
     "judging": OWN,
     "paper": OWN,
-    "ci": ["import-dataset --qrels qrels.txt --name other"],
+    "ci": [
+        *(f"import-dataset --qrels qrels.txt --name {name}" for name in ("mine", "other")),
+        *(
+            f"import-run runs/{name}.run --dataset mine --system ours --as-version"
+            for name in ("baseline", "candidate")
+        ),
+    ],
     "lab": OWN,
 }
 """Commands that a reader of a page has run before."""
@@ -60,8 +66,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir()
     for name in ("runs/ours", "runs/candidate", "candidate/mine", "candidate/other"):
         (tmp_path / f"{name}.run").write_text(_run("d", Path(name).name), "utf-8")
-    for name in ("runs/baseline", "baseline/mine", "baseline/other", "new"):
+    for name in ("runs/baseline", "baseline/mine", "baseline/other"):
         (tmp_path / f"{name}.run").write_text(_run("x", Path(name).name), "utf-8")
+    # As good as the candidate, with other documents below.
+    (tmp_path / "new.run").write_text(_run("d", "new").replace(" x", " z"), "utf-8")
     for name, first in (("a", "d"), ("b", "x")):
         rows = [
             {"query_id": f"q{q}", "retrieved_ids": [f"{first}{q}", f"{name}{q}"]} for q in QUERIES
@@ -71,6 +79,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     relevant = [f"q{q} 0 d{q} 1\n" + f"q{q} 0 y{q} 1\n" * (q % 2) for q in QUERIES]
     (tmp_path / "qrels.txt").write_text("".join(relevant), "utf-8")
     (tmp_path / "topics.xml").write_text(TOPICS, "utf-8")
+    (tmp_path / "table.csv").write_text("Model,SciFact,NFCorpus\nours,68.1,33.0\n", "utf-8")
     judged = "".join(f"q{q},x{q},0,ada,person\n" for q in QUERIES)
     head = "query_id,doc_id,relevance,person,source\n"
     (tmp_path / "judged.csv").write_text(head + judged, "utf-8")

@@ -9,6 +9,7 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.evaluate import sign_flips
 from compute.evaluate.distributions import EQUAL
+from compute.evaluate.families import FEWEST
 from compute.evaluate.families import said as families_said
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
@@ -60,14 +61,13 @@ def answer(
     if tested:
         sign = better(measure) * (1 - 2 * ahead)
         low, high = sorted(sign * tested[end] for end in ("low", "high"))
-        if math.isnan(tested["p_randomisation"]):
-            head += ", without test or interval"
-        else:
-            told = _significance(tested["p_randomisation"], family)
-            head += f" ({_interval(low, high, 3)}), {told}"
-        if tested.get("families"):
-            n, effect = int(tested["n"]), tested["design_effect"]
-            head += f", by {families_said(n, int(tested['families']), effect)}"
+        of = int(tested.get("families") or 0)
+        if of and math.isnan(tested["p_randomisation"]):
+            told = f"{counted(of, 'family')} of {counted(found.n, 'query')} count as fewer"
+            return f"{head}, without test or interval: {told} than {FEWEST} of equal size."
+        head += f" ({_interval(low, high, 3)}), {_significance(tested['p_randomisation'], family)}"
+        if of:
+            head += f", by {families_said(found.n, of, tested['design_effect'])}"
         head += _over_runs(tested, titles)
     elif found.n > 1:
         head += f", without test or interval: all {found.n:,} queries are of one family"

@@ -1,6 +1,7 @@
 """Figures of two systems and of a dataset's systems: what stands where, hostile names as text."""
 
 import json
+import math
 from functools import partial
 from typing import Any
 
@@ -172,6 +173,10 @@ def test_the_answer_is_one_sentence_about_who_leads() -> None:
         "BM25 leads by .034, without test or interval: all 300 queries are of one family."
     )
     assert one(found._replace(n=1), {}) == "BM25 leads by .034."
+    assert one(found, tested | {"families": 22, "p_randomisation": math.nan}) == (
+        "BM25 leads by .034, without test or interval: 22 families of 300 queries count as fewer"
+        " than 4 of equal size."
+    )
     # Where less is better, the lower one leads.
     holes = compare_tables.answer(found, tested, ("dense", "BM25"), "Hole@10")
     assert holes.startswith("dense leads by .034 (95% CI: −.003 to +.070), not")

@@ -253,7 +253,9 @@ def details(task: Task) -> None:
     link = f"{st.context.url}?task={task.id}"
     st.code(link, language=None, wrap_lines=True)
     if urlsplit(link).hostname in ("127.0.0.1", "localhost", "::1"):
-        st.warning("Only this machine can open this link; see docs/deployment.md.")
+        st.warning(
+            "Only this machine can open this link; see docs/deployment.md to open it to others."
+        )
     _progress(task, counts)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**Task settings**")

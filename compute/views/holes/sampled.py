@@ -329,6 +329,7 @@ def note(task: Task, found: Estimated, measure: str) -> Note:
         "The 95% CI covers sampling error on these queries; choose beforehand when to stop."
         * found.estimates.enough,
         pool * kind(measure).is_ratio,
+        "The task's own judgements count, whatever is chosen at the top of the page.",
         f"Sampled for {goal}, task {task.title} ({task.id}): {'; '.join(drawn)}.",
     ]
     return Note(facts)

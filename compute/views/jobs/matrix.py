@@ -1,7 +1,7 @@
 """The matrix of systems and datasets that jobs fill, and the progress of jobs in words."""
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -76,12 +76,16 @@ def clicked(
 
 
 def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
-    """`; skipped: 2 up to date, 1 cannot run here`: the chosen cells that will not be computed."""
-    wanted = set(targets)
+    """`; skipped: 2 up to date, 1 cannot run here (splade on nq)`: the chosen cells that will not
+    be computed."""
+    wanted, skipped = set(targets), defaultdict(list)
     rows = zip(cells["system"], cells["dataset"], cells["state"], strict=True)
-    counts = Counter(state for system, dataset, state in rows if (system, dataset) not in wanted)
-    words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    return f"; skipped: {', '.join(words)}" if words else ""
+    for system, dataset, state in rows:
+        if (system, dataset) not in wanted:
+            skipped[state].append(f"{system} on {dataset}")
+    unable = f" ({several(skipped[CANNOT], 2)})" if skipped[CANNOT] else ""
+    words = [f"{len(skipped[state])} {state}" for state in STATES if skipped[state]]
+    return f"; skipped: {', '.join(words)}{unable}" if words else ""
 
 
 def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.base.words import several
 from compute.datasets import published
+from compute.views.about import system_card
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
 from compute.views.leaderboard.board import Board
@@ -133,10 +134,12 @@ class View(NamedTuple):
         }
 
     def run(self, dataset: str, system: str) -> Link | None:
-        """Address of a cell's run, by the same measure; none for published-only cells."""
-        # The average's row, or a dataset that only an imported table names.
+        """Link from a cell to its run by the same measure, or without a run to the system's card;
+        None for the row of averages and for a dataset that only an imported table names."""
         if not dataset or dataset not in set(self.named[0]["dataset"]):
             return None
+        if not ((self.ours["dataset"] == dataset) & (self.ours["system"] == system)).any():
+            return Link(names={system_card.KEY: cells.run_of(dataset, system)["system"]})
         measure = self.of.measure
         known = {"measure": measure} if measure in self.ask.measures() else {}
         names = cells.run_of(dataset, system) | known

@@ -1,1 +1,2 @@
-"""Foundations: settings, errors, locks, files, words. Imports no other room of the project."""
+"""The foundations: settings, errors, locks, files and words. Imports no other room of the
+project."""

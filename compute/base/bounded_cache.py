@@ -1,4 +1,4 @@
-"""Cache of computed values, limited by their size in bytes."""
+"""A cache of computed values, limited by their size in bytes."""
 
 import hashlib
 import threading
@@ -14,11 +14,11 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Value]):
-    """Values by their inputs, most recently used last; safe for threads."""
+    """Cached values by key, least recently used first; safe to use from several threads."""
 
     def __init__(self, most: int, size: Callable[[Value], int], largest: int | None = None) -> None:
-        """At most `most` bytes, measured by `size`, are cached, and no value larger than `largest`.
-        Without `largest` the newest value always stays."""
+        """Cache at most `most` bytes, as measured by `size`, and no value larger than `largest`.
+        Without `largest`, the newest value is always cached."""
         self._most, self._size, self._largest = most, size, largest
         self._values: OrderedDict[Hashable, tuple[Value, int, Hashable]] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
@@ -36,10 +36,8 @@ class Kept(Generic[Value]):
             return [value for value, _, _ in self._values.values()]
 
     def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
-        """The value of a key in a state, computed if it is not cached; concurrent callers wait.
-
-        A key has one value; a value for a new state replaces it.
-        """
+        """Return the value of a key in a state; call `make` if it is not cached. Concurrent callers
+        wait for one computation. A key holds one value: a value for another state replaces it."""
         found = self._get(key, state)
         if found is None:
             with self._guard:
@@ -73,7 +71,8 @@ class Kept(Generic[Value]):
 
 
 def key(value: Any) -> Hashable:
-    """Key of arguments, which may include lists and dictionaries; 1, 1.0 and True are distinct."""
+    """Return a hashable key for arguments, which may include lists and dictionaries. 1, 1.0 and
+    True get different keys."""
     if isinstance(value, Mapping):
         return dict, tuple((name, key(item)) for name, item in sorted(value.items()))
     if isinstance(value, list | tuple):
@@ -82,8 +81,8 @@ def key(value: Any) -> Hashable:
 
 
 def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
-    """Cache of a function by its arguments. Equal arguments get the same object, which callers must
-    not change; results for arguments that cannot be pickled are not cached."""
+    """Cache a function's results by its arguments. Equal arguments get the same object, which
+    callers must not change. Results for arguments that cannot be pickled are not cached."""
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> Made:
@@ -98,7 +97,8 @@ def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
 
 
 _MOST_REMEMBERED, _LARGEST_REMEMBERED = 25_000_000, 5_000_000
-"""Bytes of arguments; a figure drawn from them takes about four times as many."""
+"""Limits for all cached results and for one result, in bytes of the pickled arguments. A figure
+drawn from them takes about four times as many."""
 _REMEMBERED: Kept[tuple[Any, int]] = Kept(
     _MOST_REMEMBERED, lambda made: made[1], _LARGEST_REMEMBERED
 )

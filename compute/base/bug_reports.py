@@ -12,16 +12,16 @@ from compute.base.files import make_folder
 from compute.base.settings import Settings
 
 PAUSE = 3600.0
-"""Seconds within which a kind of bug is logged once, so that repetitions do not fill the disk."""
+"""Seconds during which the same bug is logged only once, so that repetitions do not fill the
+disk."""
 _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
-"""Time, bug number and place of each kind of bug: the error's type and its traceback's lines."""
+"""Time, id and log file of each bug that was logged. The key holds the home, the place, the error's
+type and the lines of its traceback."""
 
 
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:
-    """Write the traceback to a separate log; returns its id and file.
-
-    Never raises: the file is None if the log could not be written.
-    """
+    """Write the traceback to its own log file; return the bug's id and the file. Never raises: the
+    file is None if the log could not be written."""
     lines = traceback.extract_tb(error.__traceback__)
     kind = settings.home, where, type(error), *((line.filename, line.lineno) for line in lines)
     at, bug, log = _LOGGED.get(kind, (0.0, "", Path()))
@@ -47,7 +47,7 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
 
 
 def said(settings: Settings, where: str, error: Exception) -> str:
-    """Sentence for the user on a bug, which is recorded first."""
+    """Record a bug, and return a sentence about it for the user."""
     bug, log = record(settings, where, error)
     kept = f"please report {log}" if log else "its log could not be written"
     return f"bug {bug} in Beirscope, not in your input: {kept}"

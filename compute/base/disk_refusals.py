@@ -1,9 +1,8 @@
-"""Failures of the machine in one sentence: no space, a quota, no permission, no memory, no file.
+"""Failures of the machine, each explained in one sentence: no space, no permission, no memory …
 
-Only this module recognises such errors of the system, SQLite, DuckDB, PyArrow, NumPy, torch or
-Java. It is called where errors leave the project: by commands, pages, steps of jobs, and when
-judgements are saved.
-"""
+Only this module recognises such errors of the operating system, SQLite, DuckDB, PyArrow, NumPy,
+torch and Java. It is called where errors leave the project: in commands, pages and steps of jobs,
+and when judgements are saved."""
 
 import errno
 import os
@@ -18,8 +17,8 @@ from pathlib import Path
 from compute.base.errors import BeirscopeError, Unavailable
 
 SHORT = 8 * 1024**2
-"""Free bytes below which a disk counts as full, since the failed write may have been larger and its
-remains are removed before the check."""
+"""A disk with fewer free bytes counts as full: the failed write may have been larger than this, and
+its remains are removed before the check."""
 
 _BROKEN = "{place} cannot be read or written: check its disk, or {other}"
 _CLOSED = "this account has no access to {place}: change its permissions, or {other}"
@@ -46,7 +45,7 @@ _REFUSED: Mapping[int, str] = {
     ),
 }
 _UNKNOWN = 0
-"""Errors of SQLite that give no reason, for which the disk is checked."""
+"""Stands for errors of SQLite that give no reason; for these the disk is checked."""
 _SQLITE: Mapping[int, int] = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_READONLY: _UNKNOWN,
@@ -57,7 +56,7 @@ _SQLITE: Mapping[int, int] = {
 }
 _WORDS: Mapping[str, int] = {
     **{os.strerror(number).lower(): number for number in _REFUSED},
-    # DuckDB spills at most the free space of its disk.
+    # DuckDB refuses to spill more than the free space of the disk.
     "max_temp_directory_size": errno.ENOSPC,
     # DuckDB and PostgreSQL, Java, torch, C++, Python's threads.
     **dict.fromkeys(
@@ -73,8 +72,8 @@ _QUOTED = re.compile(r"[\"'](/[^\"']+)[\"']")
 
 
 def refusal(error: BaseException, home: Path) -> Unavailable | None:
-    """The sentence for an error caused by the machine; None for any other error. It names the
-    error's file or folder, else the full disk, else the home folder."""
+    """Return a sentence for an error caused by the machine; None for any other error. The sentence
+    names the file or folder of the error, otherwise the full disk, otherwise the home folder."""
     for behind in _chain(error):
         number = _number(behind)
         if number is not None:
@@ -84,7 +83,8 @@ def refusal(error: BaseException, home: Path) -> Unavailable | None:
 
 @contextmanager
 def explained(home: Path) -> Iterator[None]:
-    """Raise Unavailable with that sentence instead of an error caused by the machine."""
+    """Replace an error caused by the machine with Unavailable, which has the sentence of
+    `refusal`."""
     try:
         yield
     except BeirscopeError:
@@ -96,7 +96,7 @@ def explained(home: Path) -> Iterator[None]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and its causes."""
+    """Yield the error and its causes."""
     current: BaseException | None = error
     while current is not None:
         yield current
@@ -104,11 +104,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _number(error: BaseException) -> int | None:
-    """The errno of a machine error; None for any other error, and for the project's own errors."""
+    """Return the errno of an error caused by the machine; None for any other error, including our
+    own."""
     if isinstance(error, BeirscopeError):
         return None
     if isinstance(error, sqlite3.Error):
-        # The low byte is the kind; the other bytes are details not needed here.
+        # The low byte is the kind of error; the other bytes are details that are not needed here.
         return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     if isinstance(error, MemoryError) or getattr(error, "returncode", 0) == -signal.SIGKILL:
         return errno.ENOMEM  # the kernel kills processes that need more memory than there is
@@ -118,15 +119,15 @@ def _number(error: BaseException) -> int | None:
         return error.errno if error.errno in _REFUSED else None
     text = str(error).lower()
     number = next((number for words, number in _WORDS.items() if words in text), None)
-    # Servers and other sources also deny permissions.
+    # A server, too, may deny permission; that is no failure of this machine.
     ours = isinstance(error, OSError) or type(error).__module__.startswith(_LIBRARIES)
     return number if ours or number not in (errno.EACCES, errno.EPERM) else None
 
 
 def _named(error: BaseException) -> Path | None:
-    """The path named by the error, if any."""
+    """Return the path that the error names, if any."""
     if isinstance(error, OSError) and isinstance(error.filename, str | bytes | os.PathLike):
-        # Of two names the second counts: the folder to which a file was renamed.
+        # When a file is renamed to a folder, the second name is the obstacle.
         other = error.filename2 if error.errno == errno.EISDIR else None
         return Path(os.fsdecode(other or error.filename))
     found = _QUOTED.search(str(error))
@@ -134,8 +135,9 @@ def _named(error: BaseException) -> Path | None:
 
 
 def _sentence(number: int, named: Path | None, home: Path) -> str:
+    """Return the sentence for an errno, with the path concerned and what to do."""
     place = named or next(filter(_is_short, (home, Path(tempfile.gettempdir()))), home)
-    if number == errno.ENOTDIR:  # The obstacle may be above the requested path.
+    if number == errno.ENOTDIR:  # The obstacle may be a parent of the path.
         above = (one for one in (*reversed(place.parents), place) if os.path.lexists(one))
         place = next((one for one in above if not one.is_dir()), place)
     if number == _UNKNOWN:  # SQLite does not name the file.
@@ -147,7 +149,7 @@ def _sentence(number: int, named: Path | None, home: Path) -> str:
 
 
 def _reason(place: Path) -> int:
-    """The errno that fits the present state of the disk; _UNKNOWN if nothing seems wrong."""
+    """Return the errno that fits the present state of the disk; _UNKNOWN if nothing is wrong."""
     place = next(folder for folder in (place, *place.parents) if folder.exists())
     if place.suffix == ".sqlite" and place.is_dir():
         return errno.EISDIR

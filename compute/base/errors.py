@@ -1,4 +1,4 @@
-"""Errors that are not bugs; each is one sentence that ends with the next step."""
+"""Errors that are not bugs. Each message is one sentence that ends with the next step."""
 
 
 class BeirscopeError(Exception):

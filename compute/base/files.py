@@ -1,4 +1,4 @@
-"""Files and folders, regardless of their content."""
+"""Reading and writing files and folders, whatever their content."""
 
 import errno
 import hashlib
@@ -16,11 +16,9 @@ from compute.base.errors import WrongInput
 
 
 def untar(archive: tarfile.TarFile, folder: Path) -> None:
-    """Extract the plain files of an archive to a folder; links and devices are left out.
-
-    `TarFile.extractall(filter="data")` would do, but exists only from Python 3.11.4 on. Raises
-    WrongInput for a name that leads out of the folder.
-    """
+    """Extract the plain files of an archive to a folder; skip links and devices. Raises WrongInput
+    for a name that leads out of the folder."""
+    # `TarFile.extractall(filter="data")` exists only from Python 3.11.4 on.
     root = folder.resolve()
     for member in archive:
         target = (root / member.name).resolve()
@@ -37,12 +35,10 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 
 @contextmanager
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
-    """A file to write, which gets its name once it is complete and on the disk.
-
-    It is written under a random name, so that two processes may write the same file at once. With
-    `alone` the caller holds a lock, and the name is fixed, so that the file of a killed attempt is
-    overwritten.
-    """
+    """Yield a file to write, which gets its name only once it is complete and flushed to disk. It
+    is written under a random name, so that two processes may write the same file at once. With
+    `alone`, which requires a lock, the name is fixed, so that the remains of a killed attempt are
+    overwritten."""
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
     aside.unlink(missing_ok=True)  # remove a link with this name, not its target
@@ -58,10 +54,8 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
 
 
 def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
-    """A plain file, opened for reading or as the flags say.
-
-    Raises OSError for anything else, since a pipe or a device may never answer or never end.
-    """
+    """Open a plain file, for reading or as the flags say. Raises OSError for anything else, since a
+    pipe or a device may block or never end."""
     handle = os.open(file, flags | os.O_NONBLOCK, 0o666)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
@@ -72,19 +66,20 @@ def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
 
 
 def plain_text(file: Path) -> str:
-    """The text of a plain file. Raises OSError for anything else, ValueError if it is not UTF-8."""
+    """Return the text of a plain file. Raises OSError for other files, ValueError if it is not
+    UTF-8."""
     with opened_plain(file) as opened:
         return opened.read().decode("utf-8")
 
 
 def digest(file: Path) -> str:
-    """SHA-256 of a file's content."""
+    """Return the SHA-256 of a file's content, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents, all written to disk when this returns."""
+    """Create a folder and its parents, and flush them to disk."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -92,7 +87,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the list of names in a folder to disk."""
+    """Flush a folder's list of names to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,18 +1,19 @@
-"""Text that a spreadsheet would evaluate, and the apostrophe that prevents this."""
+"""Protection against text that a spreadsheet would evaluate: an apostrophe before it."""
 
 import re
 
 FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
-"""Pattern of the beginning of such text, with or without apostrophes."""
+"""Matches at the beginning of text that a spreadsheet would evaluate, or that has apostrophes
+before such text."""
 _NUMBERS = re.compile(r"(?:[-+\d.,%()\s]|to|(?<=\d)e)+")
 
 
 def escaped(words: str) -> str:
-    """The text, with one more apostrophe if a spreadsheet would evaluate it."""
+    """Return the text, with another apostrophe before it if a spreadsheet would evaluate it."""
     return FORMULA.sub("'", words)
 
 
 def escaped_cell(value: object) -> object:
-    """A cell, escaped if it is text; numbers and intervals are unchanged."""
+    """Return a cell, escaped if it is text; numbers and intervals stay unchanged."""
     is_words = isinstance(value, str) and not _NUMBERS.fullmatch(value)
     return escaped(str(value)) if is_words else value

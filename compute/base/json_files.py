@@ -1,4 +1,4 @@
-"""JSON from any source: every failure of Python's reader counts as a fault of the file."""
+"""JSON from any source. Whatever Python's parser fails on counts as a fault of the file."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,8 @@ from compute.base.errors import WrongInput
 
 
 def parsed(text: str | bytes) -> Any:
-    """The parsed value. Raises ValueError, also for nesting deeper than Python allows."""
+    """Return the value of a JSON text. Raises ValueError, also if it is nested deeper than Python
+    allows."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -16,7 +17,8 @@ def parsed(text: str | bytes) -> Any:
 
 
 def read(file: Path) -> Any:
-    """The value in a file. Raises WrongInput if it is not JSON, FileNotFoundError if missing."""
+    """Return the value in a JSON file. Raises WrongInput if it is not JSON, FileNotFoundError if
+    missing."""
     try:
         return parsed(file.read_text("utf-8"))
     except ValueError as error:

@@ -1,8 +1,6 @@
-"""Logs of a process: readable lines, or with the setting `logs` one JSON object per line.
-
-A JSON object never contains the message of an exception, since a library may quote a document in
-it; the type and traceback show where to look. Secrets are masked, as everywhere.
-"""
+"""Logs of a process: readable lines or, with the setting `logs`, one JSON object per line. The JSON
+never contains the message of an exception, since a library may quote a document in it; the type and
+the traceback show where to look. Secrets are masked, as everywhere."""
 
 import json
 import logging
@@ -17,10 +15,11 @@ from compute.base.redaction import Formatter, masked
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as a line of JSON: time, level, logger, message, process; job and error if any."""
+    """Formats a record as a line of JSON: time, level, logger, message, process; job and error if
+    any."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line with secrets masked; `job` is the id of its job or task."""
+        """Return the line, with secrets masked; `job` is the id of the record's job or task."""
         told = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -37,7 +36,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def begin() -> None:
-    """Log warnings to standard error from now on; as JSON also Beirscope's own actions."""
+    """Log warnings to standard error from now on; with JSON logs, also Beirscope's own actions."""
     handler = logging.StreamHandler()
     handler.setFormatter(Formatter("%(levelname)s %(name)s: %(message)s"))
     if _wanted():
@@ -53,6 +52,7 @@ def are_on() -> bool:
 
 
 def _wanted() -> bool:
+    """Return whether the settings ask for JSON logs."""
     try:
         return settings.load().logs == "json"
     except BeirscopeError:
@@ -61,5 +61,6 @@ def _wanted() -> bool:
 
 
 def _passed(trace: TracebackType | None) -> list[str]:
+    """Return the lines of a traceback, each as `file:line function`."""
     frames = traceback.extract_tb(trace)
     return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

@@ -1,4 +1,5 @@
-"""Address of the dashboard: only this machine, or any address if people sign in."""
+"""The address on which the dashboard listens: only this machine, or any address if people sign
+in."""
 
 import ipaddress
 import tomllib
@@ -12,18 +13,18 @@ from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import PROJECT, Settings
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-"""Names of this machine that a browser may request; other names mean DNS rebinding or a proxy."""
+"""Names of this machine in a browser's requests; any other name means DNS rebinding or a proxy."""
 SHORTEST_SECRET = 32
 _NEEDED = ("redirect_uri", "cookie_secret")
 _OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 
 
 _USUAL = {"http": 80, "https": 443}
-"""Schemes of pages, with the default ports that an address omits."""
+"""The schemes of web pages, each with the default port, which an address omits."""
 
 
 class Origin(NamedTuple):
-    """Scheme, host and port of a page."""
+    """The scheme, host and port of a web page."""
 
     scheme: str
     host: str
@@ -32,16 +33,16 @@ class Origin(NamedTuple):
 
 
 class SignIn(NamedTuple):
-    """Sign-in settings from Streamlit's secrets, without secret values."""
+    """Sign-in settings from Streamlit's secrets, without the secret values."""
 
     origin: Origin
-    """Origin under which browsers reach the dashboard."""
+    """The origin under which browsers reach the dashboard."""
     providers: tuple[str, ...]
-    """Names of providers for `st.login`; `default` for one without a name."""
+    """Names of the providers for `st.login`; a provider without a name is `default`."""
 
 
 def is_loopback(address: str | None) -> bool:
-    """Return whether only this machine can reach an address; no address means every network."""
+    """Return whether only this machine can reach an address. No address means every network."""
     try:
         return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
     except ValueError:
@@ -49,7 +50,8 @@ def is_loopback(address: str | None) -> bool:
 
 
 def origin(text: str) -> Origin | None:
-    """The origin `scheme://host:port`, without a default port; None if invalid."""
+    """Return the origin of an address `scheme://host` or `scheme://host:port`; None if it is
+    invalid."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -65,12 +67,9 @@ def origin(text: str) -> Origin | None:
 def origins(
     settings: Settings, address: str | None, port: int, signed: SignIn | None
 ) -> frozenset[Origin]:
-    """Every origin that is the dashboard's own.
-
-    They are this machine's names and its listening address, at its port, and the sign-in's origin.
-    A name in the setting `hosts` applies to its own port, or without one to this port and, for a
-    proxy, the default ports.
-    """
+    """Return every origin of the dashboard itself: this machine's names and the address it listens
+    on, at its port, and the sign-in's origin. A name in the setting `hosts` counts at the port that
+    it gives; without one, at this port and, because of proxies, at the default ports."""
     names = {*LOCAL, address or ""} - {"", "0.0.0.0", "::"}
     texts = [f"http://{_bracketed(name)}:{port}" for name in names]
     for host in map(_bracketed, settings.hosts):
@@ -80,18 +79,19 @@ def origins(
 
 
 def named(host: str, own: Collection[Origin]) -> set[Origin]:
-    """The origins that match a request's Host header; empty for another host."""
+    """Return those of the dashboard's origins that match a request's Host header; none for another
+    host."""
     meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
     return {one for one in meant if one and one in own}
 
 
 def _bracketed(host: str) -> str:
-    """A host as written in an address: IPv6 in brackets."""
+    """Return a host as written in an address, with IPv6 in brackets."""
     return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
 
 
 def check(settings: Settings, address: str | None) -> None:
-    """Raise Unavailable, with the reason, if the dashboard must not listen on the address."""
+    """Raise Unavailable, with the reason, if the dashboard must not listen on this address."""
     if not settings.sign_in and not is_loopback(address):
         raise Unavailable(
             "without sign-in everyone who reaches the dashboard has all rights, so it serves"
@@ -101,14 +101,14 @@ def check(settings: Settings, address: str | None) -> None:
 
 
 def secrets_files(settings: Settings) -> list[Path]:
-    """Possible files of the sign-in secrets; a later one takes precedence."""
+    """Return the files that may hold the sign-in secrets; later files take precedence."""
     folders = (Path.home() / ".streamlit", PROJECT / ".streamlit", settings.home)
     return [folder / "secrets.toml" for folder in folders]
 
 
 def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
-    """The checked sign-in settings; None if there is no sign-in. Raises Missing if the secrets are
-    incomplete, WrongInput if they are weak."""
+    """Check and return the sign-in settings; None if there is no sign-in. Raises Missing if the
+    secrets are incomplete, WrongInput if they are wrong or too short."""
     if not settings.sign_in:
         return None
     roles.check(settings)
@@ -138,6 +138,7 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
 
 
 def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
+    """Return the last of these files that has a section [auth], and that section."""
     found: tuple[Path, Mapping[str, Any]] | None = None
     for file in files:
         try:
@@ -158,6 +159,7 @@ def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
 
 
 def _providers(where: Path, auth: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the sign-in providers in the section [auth]. Raises Missing for gaps."""
     named = {name: part for name, part in auth.items() if isinstance(part, dict)}
     sections: dict[str, Mapping[str, Any]] = {
         name: part for name, part in named.items() if "client_id" in part

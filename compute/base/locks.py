@@ -1,4 +1,4 @@
-"""Locks between processes, which end with the process that holds them."""
+"""Locks between processes. A lock ends when the process that holds it ends."""
 
 import contextlib
 import fcntl
@@ -11,14 +11,14 @@ from compute.base.errors import Conflict
 
 PROBES = 10
 PAUSE = 0.02
-"""Seconds between attempts."""
+"""Seconds between two attempts."""
 
 
 @contextlib.contextmanager
 def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
-    """Hold the lock file, emptied, for the with-block; None if another process still holds it after
-    this many seconds. The lock ends with the process, however that happens; the content stays
-    readable."""
+    """Hold the lock file, emptied, for the with-block. Yields None instead if another process still
+    holds it after `wait` seconds. The lock ends with the process, however that ends; the file's
+    content stays."""
     with _opened(file, "a+") as held:
         if not _locked(held, PROBES + int(wait / PAUSE)):
             yield None
@@ -29,7 +29,7 @@ def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
 
 
 def is_held(file: Path) -> bool:
-    """Return whether some process currently holds the lock file."""
+    """Return whether any process holds the lock file at the moment."""
     if not file.is_file():
         return False
     with file.open(encoding="utf-8") as probe:
@@ -41,8 +41,8 @@ def is_held(file: Path) -> bool:
 
 
 def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
-    """The lock file, created if missing. Raises Conflict for a link, a pipe or a folder. The target
-    of a link would be emptied, and opening a pipe would wait forever."""
+    """Open the lock file, and create it if missing. Raises Conflict for a link, a pipe or a folder,
+    since the target of a link would be emptied, and opening a pipe would block."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_symlink() or (file.exists() and not file.is_file()):
         raise Conflict(f"{file} is not a plain file, as a lock must be: remove it")
@@ -50,6 +50,7 @@ def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
 
 
 def _locked(held: TextIO, probes: int) -> bool:
+    """Return whether an exclusive lock was obtained within so many attempts."""
     # `is_held` takes a shared lock for an instant, so a single refusal proves nothing.
     for _ in range(probes):
         try:
@@ -62,8 +63,8 @@ def _locked(held: TextIO, probes: int) -> bool:
 
 @contextlib.contextmanager
 def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-    """Hold a lock file exclusively, or shared with others, for the with-block. Raises
-    BlockingIOError if another process holds it and `wait` is false."""
+    """Hold a lock file for the with-block, exclusively or, with `shared`, along with other sharers.
+    If another process holds it and `wait` is false, raises BlockingIOError."""
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     with _opened(file, "a") as held:
         fcntl.flock(held, how)

@@ -1,11 +1,13 @@
-"""Permissions of new files: for the owner, and for the group that a home admits. Files made in a
-home are only for its owner: folders 0700, files 0600. If the home folder, or its folder of parts,
-which machines may share, already existed with group rights, new files and folders give the group
-the same rights; others never get any. Existing files in a home keep their permissions, which may be
-intended, so a start only warns if others can read them. The process's umask does this, set once
-when a command or the dashboard starts, since SQLite, DuckDB, Java and child processes also write
-files. The umask belongs to the whole process, so threads never change it, and files outside the
-home get their usual permissions by name."""
+"""Permissions of new files: for the owner, and for the group that a home admits.
+
+Files created in a home are readable only by its owner: folders 0700, files 0600. If the home folder
+or its folder of parts, which machines may share, already has rights for its group, new files and
+folders give the group the same rights. Others never get any. Existing files keep their permissions,
+which may be intended; Beirscope only warns at the start if others can read them.
+
+The process's umask does this. It is set once, when a command or the dashboard starts, since SQLite,
+DuckDB, Java and child processes also write files. It applies to the whole process, so threads never
+change it; files outside the home get the usual permissions through `usual`."""
 
 import contextlib
 import os
@@ -16,17 +18,14 @@ from compute.base import settings
 from compute.base.errors import BeirscopeError
 
 _USUAL = os.umask(0o077)
-"""Umask with which this process started; it cannot be read without setting it."""
+"""The umask with which this process started. It cannot be read without being set."""
 os.umask(_USUAL)
 
 
 @contextlib.contextmanager
 def private() -> Iterator[None]:
-    """Make new files of this process and its children private to the home's owner and group, for
-    the with-block.
-
-    Only for the main thread, at the start.
-    """
+    """For the with-block, make new files of this process and its children private to the home's
+    owner and group. Only for the main thread, at the start."""
     before = os.umask(_mask())
     try:
         yield
@@ -35,15 +34,16 @@ def private() -> Iterator[None]:
 
 
 def usual(*paths: Path) -> None:
-    """Give files and folders outside the home the user's default permissions. Missing files and
-    files of other accounts are left unchanged."""
+    """Give files and folders outside the home the user's default permissions. Missing files, and
+    files of other accounts, stay unchanged."""
     for path in paths:
         if (path.is_file() or path.is_dir()) and path.stat().st_uid == os.geteuid():
             path.chmod((0o777 if path.is_dir() else 0o666) & ~_USUAL)
 
 
 def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
-    """A warning for the home and each file of secrets that every account here can read."""
+    """Return a warning for the home, and for each file of secrets, if every account here can read
+    it."""
     told = []
     if _is_open(home):
         told.append(f"{home} can be read by every account of this machine: chmod -R o= {home}")
@@ -53,6 +53,8 @@ def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
 
 
 def _mask() -> int:
+    """Return the umask that denies everything to others, and to the group what the home denies
+    it."""
     try:
         home = settings.load().home
     except BeirscopeError:  # Code that needs the settings reports the error.

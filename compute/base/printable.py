@@ -1,4 +1,4 @@
-"""Output for a terminal: tables without control characters, and a progress bar."""
+"""Output to a terminal: tables without control characters, and a progress bar."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _ODD = re.compile(r"[^\n -~]")
 
 
 class Bar:
-    """A progress bar on a terminal for each unit of work."""
+    """A progress bar on a terminal, restarted for each unit of work."""
 
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None
 
     def __call__(self, done: int, total: int, unit: str) -> None:
+        """Show that so many units of `total` (0: unknown) are done."""
         if self._bar is None or self._bar.unit != unit or done < self._bar.n:
             self.close()
             self._bar = tqdm(total=total or None, unit=unit, leave=False, file=sys.stderr)
@@ -50,13 +51,14 @@ def warn(*lines: object) -> None:
 
 
 def say_text(text: str) -> None:
-    """Print text with its own line ends, such as JSON, unchanged."""
+    """Print a text unchanged, with its own line breaks, such as JSON; control characters are
+    escaped."""
     told = _ODD.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     sys.stdout.write(told.rstrip("\n") + "\n")
 
 
 def show(frame: DataFrame, as_json: bool) -> int:
-    """Print a frame as a table or as JSON; returns the exit status."""
+    """Print a frame as a table or as JSON; return the exit status 0."""
     if as_json:
         say_text(unsigned(frame).to_json(orient="records", force_ascii=False, indent=1))
     elif frame.empty:
@@ -67,13 +69,14 @@ def show(frame: DataFrame, as_json: bool) -> int:
 
 
 def unsigned(frame: DataFrame) -> DataFrame:
-    """The frame with 0 for each -0, which arithmetic produces and files would show with a sign."""
+    """Return the frame with 0 instead of -0, which arithmetic produces and files would show as
+    -0."""
     floats: Any = frame.select_dtypes("float") + 0.0
     return frame.assign(**floats)
 
 
 def show_rows(rows: Sequence[Mapping[str, Word]], as_json: bool) -> int:
-    """Show rows of words and whole numbers like `show`, but without pandas."""
+    """Print rows of words and whole numbers as `show` does, but without pandas."""
     if as_json:
         say_text(json.dumps(list(rows), ensure_ascii=False, indent=1, separators=(",", ":")))
     elif not rows:
@@ -92,7 +95,7 @@ def _cell(value: Word) -> str:
 
 
 def _table(frame: DataFrame) -> str:
-    """The frame as text, with unprintable characters, such as terminal escapes, as codes."""
+    """Return the frame as text, with unprintable characters, such as terminal escapes, as codes."""
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     for name in shown.select_dtypes("float"):
         there = shown[name].dropna()
@@ -102,10 +105,10 @@ def _table(frame: DataFrame) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with unprintable characters, such as terminal escapes, as codes."""
+    """Return the text with unprintable characters, such as terminal escapes, as codes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def printable_lines(text: str) -> str:
-    """The same for each line of a text, such as a traceback."""
+    """Do the same as `printable` for each line of a text, such as a traceback."""
     return "\n".join(map(printable, text.split("\n")))

@@ -8,17 +8,17 @@ from collections.abc import Mapping
 from compute.base.printable import printable, printable_lines
 
 _IN_ADDRESS = re.compile(r"(://[^:/?#@\s'\"]*):[^@\s'\"]+@")
-"""Pattern up to the @, including slashes, which SQLAlchemy accepts in a password."""
+"""Matches a password in an address, up to the @; SQLAlchemy also accepts slashes in a password."""
 _IN_WORDS = re.compile(
     r"(?i)\b(password|passwd|pwd|client_secret|cookie_secret)(['\"]?\s*[=:]\s*)\S+"
 )
 _TOKEN = re.compile(r"\bhf_[\w-]{4,}")
 _NAMES = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|_KEY)$")
 _SHORTEST = 6
-"""Fewest characters of a secret; shorter values would mask unrelated words."""
+"""Length of the shortest secret that is masked; shorter values would mask unrelated words."""
 MASK = "***"
 _LOADED = set[str]()
-"""Secrets that this process read from files; they belong to no user, so sharing is safe."""
+"""Secrets that this process read from files. They belong to no single user, so sharing is safe."""
 
 
 def keep(secret: str) -> None:
@@ -28,7 +28,8 @@ def keep(secret: str) -> None:
 
 
 def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The text with *** for passwords in addresses, and for secrets of the environment."""
+    """Return the text with *** in place of passwords in addresses, tokens, and secrets that come
+    from the environment or were kept."""
     named = {value for name, value in environment.items() if _NAMES.search(name.upper())}
     for value in sorted(named | _LOADED, key=len, reverse=True):
         if len(value) >= _SHORTEST:
@@ -39,12 +40,12 @@ def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 class Formatter(logging.Formatter):
-    """Lines of a log, including tracebacks, without secrets and terminal escapes."""
+    """Formats log lines, tracebacks included, without secrets and terminal escapes."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The lines with secrets masked."""
+        """Return the lines with secrets masked."""
         return printable_lines(masked(super().format(record)))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """The message as one line, regardless of the text that it contains."""
+        """Return the message as one line, whatever text it contains."""
         return printable(super().formatMessage(record))

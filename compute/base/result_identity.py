@@ -1,5 +1,5 @@
-"""Identity of results: the conditions under which two results are the same. Provenance records
-everything; identity is a part of it."""
+"""The identity of a result: everything that determines its content. Two results with the same
+identity are the same. Provenance records more; the identity is a part of it."""
 
 import hashlib
 import json
@@ -13,17 +13,15 @@ _KINDS = (
     " printed anchor"
 )
 FORMAT = dict.fromkeys(_KINDS.split(), 1)
-"""Format version of every kind, increased by hand when the meaning of its content changes."""
+"""The format version of every kind, increased by hand when the meaning of its content changes."""
 
 
 def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
-    """SHA-256, in hexadecimal, of the canonical JSON of kind, format, inputs and parameters.
-
-    `inputs` are fingerprints in an order fixed by the kind. Parameters include everything that
-    changes the result: the canonical system name, revisions, hashes, depth; but not seconds,
-    hardware or library versions. Raises KeyError for an unknown kind, TypeError or ValueError for a
-    parameter that JSON cannot hold exactly.
-    """
+    """Return the SHA-256, in hexadecimal, of the canonical JSON of kind, format, inputs and
+    parameters. `inputs` are fingerprints, in an order fixed by the kind. The parameters include
+    everything that changes the result (the system's canonical name, revisions, hashes, depth), but
+    not seconds, hardware or library versions. Raises KeyError for an unknown kind, TypeError or
+    ValueError for a parameter that JSON cannot hold exactly."""
     if kind not in FORMAT:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(FORMAT)}")
     if isinstance(inputs, str):
@@ -38,13 +36,15 @@ def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """One text per value: sorted keys, no spaces, equal numbers identical (1.0 is 1), no NaN."""
+    """Return the one text for a value: sorted keys, no spaces, 1.0 written as 1. NaN is refused."""
     return json.dumps(
         _plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
 
 
 def _plain(value: Any) -> Any:
+    """Return the value with whole floats as integers. Raises TypeError for what JSON cannot
+    hold."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""Roles: the permissions of each person, from the settings and a verified e-mail address."""
+"""Roles: what each person may do, by the settings and a verified e-mail address."""
 
 import time
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from compute.base.settings import Settings
 
 
 class Role(IntEnum):
-    """Permissions of a person; each role includes the earlier ones."""
+    """What a person may do; each role includes the earlier ones."""
 
     VIEWER = 1
     """Read and export."""
@@ -33,14 +33,15 @@ _ALLOWS = {
 
 @dataclass(frozen=True)
 class Person:
-    """A signed-in person, by an e-mail address that the provider has verified."""
+    """A signed-in person, identified by an e-mail address that the provider has verified."""
 
     email: str
 
 
 def address(text: object) -> str:
-    """An e-mail address for comparison: ASCII letters in lower case; empty if invalid. Other
-    letters are unchanged, since lowering would turn some into ASCII (the Kelvin sign into k)."""
+    """Return an e-mail address in a form for comparison, with ASCII letters in lower case; empty if
+    it is invalid. If it has other letters it stays unchanged, since lowering would turn some of
+    them into ASCII (the Kelvin sign into k)."""
     words = text.strip() if isinstance(text, str) else ""
     local, at, domain = words.partition("@")
     fits = local and at and domain and "@" not in domain and words.isprintable()
@@ -50,10 +51,9 @@ def address(text: object) -> str:
 
 
 def person(settings: Settings, claims: Mapping[str, Any], now: float | None = None) -> Person:
-    """Person in the provider's claims. Raises Unavailable if the claims do not count.
-
-    An address counts only if the provider has verified it; some providers say so in a string.
-    """
+    """Return the person that the provider's claims name. Raises Unavailable if the claims do not
+    suffice: an address counts only if the provider has verified it (some providers say so in a
+    string) and the sign-in is recent."""
     found = address(claims.get("email"))
     if not found:
         raise Unavailable(
@@ -72,10 +72,8 @@ def person(settings: Settings, claims: Mapping[str, Any], now: float | None = No
 
 
 def role(settings: Settings, who: Person) -> Role | None:
-    """The highest role that the settings give a person; None if they give none.
-
-    Raises WrongInput for a rule in the settings that is neither an address nor a domain.
-    """
+    """Return the highest role that the settings give a person; None if they give none. Raises
+    WrongInput for a rule in the settings that is neither an address nor a domain."""
     lists = {VIEWER: settings.viewers, ANNOTATOR: settings.annotators, OPERATOR: settings.operators}
     given = [role for role, rules in lists.items() if any(_fits(rule, who) for rule in rules)]
     usual = _usual(settings)
@@ -83,8 +81,8 @@ def role(settings: Settings, who: Person) -> Role | None:
 
 
 def _fits(rule: str, who: Person) -> bool:
-    """Return whether a rule, `ada@example.org` or `@example.org`, matches a person. A domain
-    excludes its subdomains; there are no other patterns."""
+    """Return whether a rule, `ada@example.org` or `@example.org`, matches a person. A domain does
+    not include its subdomains; there are no other patterns."""
     everybody_of = rule.strip().startswith("@")
     known = address(f"x{rule.strip()}" if everybody_of else rule)
     if not known or "*" in known or "?" in known:
@@ -96,7 +94,8 @@ def _fits(rule: str, who: Person) -> bool:
 
 
 def _usual(settings: Settings) -> Role | None:
-    """The role of a person who signs in. Raises WrongInput for an unknown role."""
+    """Return the role that the setting `default_role` gives everyone who signs in; None if it is
+    empty."""
     if not settings.default_role:
         return None
     for one, name in NAMES.items():
@@ -107,12 +106,13 @@ def _usual(settings: Settings) -> Role | None:
 
 
 def check(settings: Settings) -> None:
-    """Raise WrongInput for an invalid rule or role in the settings' roles."""
+    """Raise WrongInput for an invalid rule or role in the settings."""
     role(settings, Person("nobody@invalid"))
 
 
 def sentence(needed: Role, who: Person | None = None) -> str:
-    """The role that an action needs, and who can assign it."""
+    """Return a sentence with the role that an action needs and, for a person without it, who can
+    give it."""
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"

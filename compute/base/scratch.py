@@ -1,5 +1,5 @@
-"""Scratch folders inside the home: each is locked by the process that created it, and deleted when
-that process is gone. They may contain texts of documents and queries, so they are not in the
+"""Scratch folders inside the home. Each is locked by the process that created it, and deleted once
+that process has ended. They may contain texts of documents and queries, so they are not in the
 system's folder for temporary files."""
 
 import re
@@ -13,18 +13,18 @@ from compute.base.files import make_folder
 from compute.base.locks import is_held, locked
 
 TMP, UPLOADS = "tmp", "uploads"
-"""Folders of scratch files in the home."""
+"""The folders in the home that hold scratch folders."""
 _LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
-"""Names of locks created by `folder`, also in earlier versions."""
+"""Matches the names of locks created by `folder`, including earlier versions of it."""
 
 
 @contextmanager
 def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
-    """An empty private folder for the with-block, deleted later if the caller dies. A lock file
-    next to it is held for as long; the lock ends with the process, however that happens."""
+    """Create an empty private folder for the with-block; if the process dies, it is deleted later.
+    A lock file next to it is held for as long, and the lock ends with the process."""
     make_folder(home / place)
     with ExitStack() as held:
-        # No cleanup runs between the creation of the folder and its lock.
+        # While this lock is held, no `sweep` runs between creating the lock file and the folder.
         with locked(_gate(home), shared=True):
             made = home / place / f"{prefix}{uuid.uuid4().hex}"
             held.enter_context(locked(_lock(made)))
@@ -36,8 +36,8 @@ def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
 
 
 def sweep(home: Path) -> list[Path]:
-    """Remove scratch folders whose creators are gone; returns these folders. A lock file next to a
-    folder shows that it was created here; other folders stay. Links are not followed."""
+    """Remove scratch folders whose processes have ended, and return their paths. Only folders with
+    a lock file next to them were created here; others stay. Links are not followed."""
     swept = []
     with locked(_gate(home)):
         for place in (home / TMP, home / UPLOADS):
@@ -49,6 +49,7 @@ def sweep(home: Path) -> list[Path]:
 
 
 def _is_left(lock: Path) -> bool:
+    """Return whether a lock file was created here and no process holds it any more."""
     links = lock.is_symlink() or lock.with_suffix("").is_symlink()
     return bool(_LOCK.fullmatch(lock.name)) and not links and not is_held(lock)
 
@@ -63,4 +64,5 @@ def _lock(made: Path) -> Path:
 
 
 def _gate(home: Path) -> Path:
+    """Return the lock that keeps `sweep` from running while a folder is created."""
     return home / "locks" / "scratch.lock"

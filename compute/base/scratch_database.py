@@ -1,5 +1,5 @@
-"""DuckDB, which only this module opens, as an empty scratch database or as a file to fill. All
-databases have the same limits, and none downloads extensions."""
+"""DuckDB, opened only by this module: an empty scratch database, or a file to fill. All databases
+have the same limits, and none downloads extensions."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from compute.base.settings import Settings
 def scratch(
     now: Settings | None = None, *, memory: str = "", threads: int = 0
 ) -> DuckDBPyConnection:
-    """An empty in-memory database, with one `cursor()` per thread. Beyond `memory`, such as
-    `600MB`, it spills to the home; it uses at most `threads` threads."""
+    """Open an empty in-memory database; each thread uses its own `cursor()`. Beyond `memory`, such
+    as `600MB`, it spills to the home; it uses at most `threads` threads."""
     now = now or settings_module.load()
     limits: dict[str, Any] = {}
     if memory:
@@ -27,7 +27,7 @@ def scratch(
 
 
 def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConnection:
-    """A database in a file, or in memory; `more` are settings of DuckDB."""
+    """Open a database in a file or in memory; `more` are settings of DuckDB."""
     config = {
         "threads": now.threads,
         # DuckDB creates this folder but not its parents.

@@ -1,4 +1,5 @@
-"""Settings: the environment, over `settings.toml` in the home folder, over the defaults."""
+"""Settings: environment variables take precedence over `settings.toml` in the home folder, and that
+over the defaults."""
 
 import os
 import re
@@ -103,12 +104,12 @@ class Settings:
 
     @property
     def shard_documents_of_words(self) -> int:
-        """Documents of a shard for indexing or counting words. Shards for encoding are smaller,
-        since a model takes a minute for what these do in a second."""
+        """Documents per shard for indexing or counting words. Shards for encoding are smaller,
+        since a model takes a minute for what these steps do in a second."""
         return 8 * self.shard_documents
 
     def __repr__(self) -> str:
-        """All settings, with secrets and the database's password masked."""
+        """Return all settings as text, with secrets and the database's password masked."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {name: MASK for name in SECRET if values[name]}
         told = ", ".join(f"{name}={value!r}" for name, value in values.items())
@@ -116,7 +117,7 @@ class Settings:
 
 
 SECRET = ("judge_key", "metrics_token")
-"""Settings that are never shown."""
+"""Settings whose values are never shown."""
 _TOKEN = re.compile(r"[!-~]{16,}")
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/(?!\.+(/|$))[\w.-]+)*/?")
 _AT_LEAST_1 = (
@@ -132,6 +133,8 @@ _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0"
 
 
 def _value(kind: Any, given: Any, origin: str) -> Any:
+    """Return a setting's value in the type of its field; `origin` is the variable or file it comes
+    from."""
     if kind == tuple[str, ...]:
         return _several(given, origin)
     text = str(given)
@@ -150,7 +153,8 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
 
 
 def _number(text: str, origin: str) -> int:
-    """A whole number within a computer's range; below 1 only if 0 has a meaning."""
+    """Return a whole number of at most 18 digits. Only settings in which 0 has a meaning may be
+    0."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: fix or unset it")
     least = 1 if origin.lower().endswith(_AT_LEAST_1) else 0
@@ -170,8 +174,8 @@ def _path(text: str, origin: str) -> Path:
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
-    """A list from the file, or words separated by commas or spaces; commas in brackets do not
-    separate."""
+    """Return a list from the file, or the words of a text separated by commas or spaces; commas in
+    brackets do not separate."""
     words = given
     if isinstance(given, str):
         words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]
@@ -182,7 +186,7 @@ def _several(given: Any, origin: str) -> tuple[str, ...]:
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The current settings. Raises WrongInput for an unknown name or a bad value."""
+    """Return the current settings. Raises WrongInput for an unknown name or a bad value."""
     named = environment.get("BEIRSCOPE_HOME")
     home = _path(named, "BEIRSCOPE_HOME") if named else Settings.home.resolve()
     # HOME matters for paths that start with `~`.
@@ -195,7 +199,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Stamp that changes with a file; None if the file cannot be read."""
+    """Return a stamp that changes with the file; None if the file cannot be read."""
     try:
         found = path.stat()
     except OSError:
@@ -205,7 +209,8 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=8)
 def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Settings:
-    """Settings, cached until something changes, since a page reads them for every question."""
+    """Return the settings, cached until something changes, since a page reads them for every
+    SELECT. The further arguments are stamps of the files, which only serve as cache keys."""
     environment = dict(given)
     if home.exists() and not home.is_dir():
         raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: set it to a folder")
@@ -231,7 +236,7 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
 
 
 def _check(now: Settings) -> None:
-    """Raise WrongInput for values that their types do not exclude."""
+    """Raise WrongInput for values that the types of the fields allow, but nothing can use."""
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
         raise WrongInput(
             f"java_memory is {now.java_memory[:40]!r}, not a size such as 500m or 2g: fix or"
@@ -251,7 +256,7 @@ def _check(now: Settings) -> None:
 def _from_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(plain_text(file))
-    # The file is nested deeper than Python allows, or has a number with thousands of digits.
+    # RecursionError: nested too deeply. ValueError also covers a number of thousands of digits.
     except (ValueError, RecursionError) as error:
         raise WrongInput(f"{file}: not valid TOML ({error}): fix or remove it") from None
     except OSError as error:

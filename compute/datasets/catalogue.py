@@ -148,10 +148,8 @@ def own(
     level: int = 1,
 ) -> Dataset:
     """A record for a user's collection; `mine/dev` is the split dev of the collection `mine`.
-
     Raises WrongInput for a name that is not allowed in an address and for an unknown language,
-    Conflict for a catalogue name.
-    """
+    Conflict for a catalogue name."""
     if not _LANGUAGE.fullmatch(language):
         raise WrongInput(
             f"language {language[:20]!r}: give an ISO code, such as en or zh, or unknown"

@@ -1,8 +1,7 @@
 """Fingerprints of a dataset: SHA-256 over its parsed records in file order.
 
 Folder and archive of the same data agree, because line ends, spacing and key order of the files do
-not matter; a record is hashed as a canonical JSON array and a line feed.
-"""
+not matter; a record is hashed as a canonical JSON array and a line feed."""
 
 import hashlib
 import json

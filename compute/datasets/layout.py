@@ -223,10 +223,8 @@ def files(path: Path) -> Files:
 
 
 def root(files: Files, part: str = "") -> str:
-    """Inner folder of the collection, or of its part (a forum's folder of that name).
-
-    Raises WrongInput if there is none, or several to choose from.
-    """
+    """Inner folder of the collection, or of its part (a forum's folder of that name). Raises
+    WrongInput if there is none, or several to choose from."""
     roots = files.roots()
     if part:
         fitting = [name for name in roots if PurePosixPath(name).name == part]

@@ -50,14 +50,11 @@ def names(folder: Path = FOLDER) -> dict[str, str]:
 
 
 def results(folder: Path = FOLDER) -> DataFrame:
-    """Every published score, one row each.
-
-    `paper` as cited, `source` its short name with the table ("BEIR v4, Table 2"), `dataset`,
-    `system` (a published name without a system here, such as a row of an ablation, stays
-    unchanged), `printed` (the published name), `measure` in our spelling, `value`, `in_domain` (the
-    system was trained on this dataset), `suspect` (contradicts its neighbours: shown, never used),
-    `note`.
-    """
+    """Every published score, one row each. `paper` as cited, `source` its short name with the table
+    ("BEIR v4, Table 2"), `dataset`, `system` (a published name without a system here, such as a row
+    of an ablation, stays unchanged), `printed` (the published name), `measure` in our spelling,
+    `value`, `in_domain` (the system was trained on this dataset), `suspect` (contradicts its
+    neighbours: shown, never used), `note`."""
     table = _table("results", folder)
     variant = table["note"].where(table["note"].isin(_VARIANTS), "")
     source = table["paper"].map(_short) + ", " + table["table"]
@@ -93,12 +90,10 @@ def _order(source: str) -> tuple[bool, str, int, str]:
 
 
 def domain_shift(folder: Path = FOLDER) -> DataFrame:
-    """BEIR v1 Table 4: each corpus's similarity to MS MARCO, and the difference from BM25.
-
-    One row per `dataset` and `system` ("ance", "sbert-cosine"): `unigrams` and `bigrams` (weighted
-    Jaccard similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out` (the three
-    collections that the paper's correlation leaves out, chosen after seeing the results).
-    """
+    """BEIR v1 Table 4: each corpus's similarity to MS MARCO, and the difference from BM25. One row
+    per `dataset` and `system` ("ance", "sbert-cosine"): `unigrams` and `bigrams` (weighted Jaccard
+    similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out` (the three
+    collections that the paper's correlation leaves out, chosen after seeing the results)."""
     table = _table("domain_shift", folder)
     bm25 = table["bm25_ndcg10"].astype(float)
     frames = [
@@ -125,12 +120,9 @@ OVERLAP_FLOOR = 1e-4
 
 def overlap(folder: Path = FOLDER) -> DataFrame:
     """Weighted Jaccard similarity of BEIR's corpora over word pieces, from Pyserini's
-    documentation.
-
-    dataset, other, similarity (0 to 1) of every pair once, dataset < other. It was most likely
-    computed with the cased tokeniser: it gives .582 for SciFact and NFCorpus, whereas the uncased
-    one gives .607.
-    """
+    documentation. dataset, other, similarity (0 to 1) of every pair once, dataset < other. It was
+    most likely computed with the cased tokeniser: it gives .582 for SciFact and NFCorpus, whereas
+    the uncased one gives .607."""
     square = pd.read_csv(folder / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
     values = square.to_numpy()
     pairs = [
@@ -156,10 +148,8 @@ MEDIAN_LENGTH, TITLE_ONLY = "median words of the top 10", "documents with a titl
 
 
 def lengths(folder: Path = FOLDER) -> DataFrame:
-    """Document lengths in BEIR v4: source, dataset, system, measure, value.
-
-    MEDIAN_LENGTH is of a system, TITLE_ONLY (a rounded number of documents) of the collection.
-    """
+    """Document lengths in BEIR v4: source, dataset, system, measure, value. MEDIAN_LENGTH is of a
+    system, TITLE_ONLY (a rounded number of documents) of the collection."""
     table = _table("lengths", folder)
     return DataFrame(
         {
@@ -174,10 +164,8 @@ def lengths(folder: Path = FOLDER) -> DataFrame:
 
 def efficiency(folder: Path = FOLDER) -> DataFrame:
     """Published latency and index size: `system`, `source`, and numbers (absent if not reported).
-
     `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents; `dimensions` of
-    a vector, `rank` by the zero-shot performance.
-    """
+    a vector, `rank` by the zero-shot performance."""
     table = _table("efficiency", folder)
     numbers = [
         "rank",

@@ -2,8 +2,7 @@
 
 A document is a public function or class: its docstring without the See Also section. A query is a
 document's summary line; the relevant documents are those that its authors list under See Also. The
-text is read from the installed package, so equal versions give equal collections.
-"""
+text is read from the installed package, so equal versions give equal collections."""
 
 import importlib
 import importlib.util

@@ -27,11 +27,9 @@ class Source(ABC):
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
-        """All documents in file order, one at a time. Raises WrongInput with file and line.
-
-        A repeated id is found only after all documents were read, so its error is raised at the
-        end.
-        """
+        """All documents in file order, one at a time. Raises WrongInput with file and line. A
+        repeated id is found only after all documents were read, so its error is raised at the
+        end."""
 
     @abstractmethod
     def all_queries(self) -> DataFrame:

@@ -93,11 +93,9 @@ def n_words(*texts: str) -> int:
 
 
 def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int, str]]:
-    """Line number from 1 and text of every non-blank line, without its line end.
-
-    A byte order mark and CRLF are removed. Lines that are not UTF-8 are problems; a line longer
-    than LONGEST_LINE raises WrongInput.
-    """
+    """Line number from 1 and text of every non-blank line, without its line end. A byte order mark
+    and CRLF are removed. Lines that are not UTF-8 are problems; a line longer than LONGEST_LINE
+    raises WrongInput."""
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1

@@ -25,10 +25,8 @@ class JudgedQueries(QrelsOnly):
         self._file = queries
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: all queries in the file of texts, in order.
-
-        Raises Missing or WrongInput with file and line, also for a judged query without a text.
-        """
+        """query_id, text: all queries in the file of texts, in order. Raises Missing or WrongInput
+        with file and line, also for a judged query without a text."""
         judged = self.judgements()["query_id"].unique()
         if lacking := [query for query in judged if query not in self._texts]:
             of = f"{len(lacking):,} of {counted(len(judged), 'judged query')}"

@@ -1,8 +1,7 @@
 """Judgements of an older version of a collection carried to a newer one, by the documents' texts.
 
 They are a judgement set of their own, `carried:OLD`: no rule mixes them into official or added
-judgements, and no score counts them unless their set is chosen.
-"""
+judgements, and no score counts them unless their set is chosen."""
 
 import time
 from collections import Counter
@@ -36,12 +35,10 @@ AMBIGUOUS, LOST, NO_QUERY = "ambiguous", "lost: no such text", "lost: no such qu
 def carry(
     bench: Bench, old: Dataset, new: Dataset, by: str = OFFICIAL, *, replace: bool = False
 ) -> tuple[Part, bool]:
-    """Carry a judgement set of one dataset to another: its part, and whether it is new.
-
-    A query is found by its words, too. A part of a judged document has its grade, and of several
-    old documents that became one the highest grade counts. Raises Missing where a dataset has no
-    texts or no judgements, Conflict where others were carried before and `replace` is not said.
-    """
+    """Carry a judgement set of one dataset to another: its part, and whether it is new. A query is
+    found by its words, too. A part of a judged document has its grade, and of several old documents
+    that became one the highest grade counts. Raises Missing where a dataset has no texts or no
+    judgements, Conflict where others were carried before and `replace` is not said."""
     start = time.perf_counter()
     if old.name == new.name or old.parts or new.parts:
         raise WrongInput("carry judgements from one dataset to another, or from part to part")

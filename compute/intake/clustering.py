@@ -28,12 +28,10 @@ KEY = "cluster"
 def cluster(
     bench: Bench, dataset: Dataset, k: int = 0, *, replace: bool = False
 ) -> tuple[Part, Clusters]:
-    """Publish the cluster of each query with text, and the clustering.
-
-    `k` as in `query_clusters.found`. Raises Missing without stored texts,
-    WrongInput for a dataset of parts and for too few queries, Conflict if the key has other labels
-    and `replace` is false, Unavailable without the model.
-    """
+    """Publish the cluster of each query with text, and the clustering. `k` as in
+    `query_clusters.found`. Raises Missing without stored texts, WrongInput for a dataset of parts
+    and for too few queries, Conflict if the key has other labels and `replace` is false,
+    Unavailable without the model."""
     start = time.perf_counter()
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")

@@ -120,10 +120,8 @@ def compared(
 ) -> tuple[DataFrame, list[str]]:
     """Baseline and candidate on every query with an official judgement: query_id, and
     `non_inferiority.COLUMNS`, with `family` where families are declared; and remarks on files.
-
     `alone`: no other dataset is requested. Raises BeirscopeError for a run that is missing, stale,
-    too shallow, or without judged documents at its top ranks.
-    """
+    too shallow, or without judged documents at its top ranks."""
     frames, remarks = [], list[str]()
     own, parts = own_datasets(bench.store), row.parts or (row.name,)
     for part in parts:

@@ -63,16 +63,14 @@ def import_dataset(
     how: shapes.How | None = None,
 ) -> Loaded:
     """Import a BEIR folder or archive; or only judgements; or the content of runs (queries, and the
-    documents whose texts they have), if there is no corpus.
-
-    `name` may include the split, as in `mine/dev`; `queries` has the texts for judgements or runs;
-    `how` is how judgements are read, `files` are the runs; `level` is the least relevance that
-    binary measures count; `called` are the names of the files if they differ on disk. Judgements
-    are optional; they are added to a dataset that is stored without any. Raises WrongInput if
-    nothing or two collections are given, if `split` is not the one in `name`, or if no judgement
-    reaches the level; Conflict for a name of the catalogue, or a stored one if it must be `new` or
-    this may not `replace` other content; Unavailable if there is no room for the unpacked files.
-    """
+    documents whose texts they have), if there is no corpus. `name` may include the split, as in
+    `mine/dev`; `queries` has the texts for judgements or runs; `how` is how judgements are read,
+    `files` are the runs; `level` is the least relevance that binary measures count; `called` are
+    the names of the files if they differ on disk. Judgements are optional; they are added to a
+    dataset that is stored without any. Raises WrongInput if nothing or two collections are given,
+    if `split` is not the one in `name`, or if no judgement reaches the level; Conflict for a name
+    of the catalogue, or a stored one if it must be `new` or this may not `replace` other content;
+    Unavailable if there is no room for the unpacked files."""
     for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
     split = _split_of(name, split)
@@ -323,10 +321,8 @@ def _another(
 
 
 def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[str]]:
-    """The run that `import_run` would import, and its remarks; nothing is stored.
-
-    Raises WrongInput and Unavailable as `import_run`.
-    """
+    """The run that `import_run` would import, and its remarks; nothing is stored. Raises WrongInput
+    and Unavailable as `import_run`."""
     unpacked_size.require(file, bench.settings.home)
     _, hits, order, _ = _read(file, any_tag=True, how=None)
     run, met = _ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)

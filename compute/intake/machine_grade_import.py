@@ -71,12 +71,10 @@ def import_file(
     replace: bool = False,
     how: shapes.How | None = None,
 ) -> Taken:
-    """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none.
-
-    Records without ids are matched by their texts: the grade of a text applies to every document
-    with that text. Raises WrongInput with file and line, or for grades on another collection;
-    Conflict if the LLM has other grades there and `replace` is false.
-    """
+    """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none. Records
+    without ids are matched by their texts: the grade of a text applies to every document with that
+    text. Raises WrongInput with file and line, or for grades on another collection; Conflict if the
+    LLM has other grades there and `replace` is false."""
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
@@ -235,10 +233,8 @@ def _records(rows: DataFrame) -> list[dict[Any, Any]]:
 
 
 def _by_text(given: DataFrame, loaded: Loaded, file: Path) -> DataFrame:
-    """query_id, doc_id, relevance, line of grades that name texts.
-
-    White space counts as one space; a title may precede the text.
-    """
+    """query_id, doc_id, relevance, line of grades that name texts. White space counts as one space;
+    a title may precede the text."""
     name, documents = loaded.dataset.name, loaded.documents
     if documents is None:
         raise WrongInput(f"{file} has no ids, and no texts of {name} are stored: add the ids")

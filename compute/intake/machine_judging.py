@@ -1,8 +1,7 @@
 """LLM judging: the estimate, the requests, and the grades.
 
 Its grades are a part like those of a file (`machine_grade_import`); every request is a row of the
-journal (`compute.judgements.asking.journal`), from which a killed judging resumes.
-"""
+journal (`compute.judgements.asking.journal`), from which a killed judging resumes."""
 
 import threading
 import time
@@ -244,10 +243,8 @@ def _of_task(store: Store, plan: Plan) -> tuple[DataFrame, Prompt]:
 
 
 def _of_pool(store: Store, plan: Plan, loaded: Loaded) -> tuple[DataFrame, Prompt]:
-    """The officially unjudged pairs of the top k, best rank first.
-
-    Pairs with added human judgements stay in, since the LLM is also compared with these.
-    """
+    """The officially unjudged pairs of the top k, best rank first. Pairs with added human
+    judgements stay in, since the LLM is also compared with these."""
     if not plan.systems or not 1 <= plan.depth <= tasks.DEEPEST:
         raise WrongInput(
             "choose the pairs: a judging task (--task ID), or stored runs (--systems) and how much"
@@ -496,10 +493,8 @@ def _require_own(store: Store, plan: Plan, identity: str) -> None:
 
 
 def said(store: Store, plan: Plan, job: str, *, active: bool = False) -> str:
-    """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`, of one job.
-
-    While it is `active`, open requests are not reported.
-    """
+    """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`, of one job. While it
+    is `active`, open requests are not reported."""
     spent = journal.spent(store, job)
     asked = journal.asked(store, plan.dataset, plan.machine)
     asked = asked[asked["job"] == job]

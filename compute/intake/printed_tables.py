@@ -39,9 +39,8 @@ def import_file(
     bench: Bench, path: Path, name: str, measure: str, *, percent: bool, replace: bool
 ) -> tuple[Part, list[str], bool]:
     """Store a table (`read`) as a board of its own: its part, remarks, and whether it is new.
-
-    Raises Conflict for another table of this name unless `replace`, WrongInput with file and line.
-    """
+    Raises Conflict for another table of this name unless `replace`, WrongInput with file and
+    line."""
     start, source = time.perf_counter(), IMPORTED + name
     if not (name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST):
         told = f"write at most {LONGEST} characters, without a space at an end"
@@ -68,14 +67,12 @@ def import_file(
 def read(
     path: Path, measure: str, *, percent: bool, own: Mapping[str, Dataset] | None = None
 ) -> tuple[DataFrame, list[str]]:
-    """The scores (COLUMNS) of a CSV or TSV, or of MTEB's results in JSON; and remarks.
-
-    The first line names the columns. Long: system, dataset, score and perhaps measure; wide:
-    systems in rows and datasets in columns, or the other way round if the first is `dataset`.
-    Scores are fractions, or with `percent` divided by 100. Averages and empty cells are left out.
-    Datasets of any spelling of ours, or of `own`, get our names. Raises WrongInput with file and
-    line, or MTEB's task.
-    """
+    """The scores (COLUMNS) of a CSV or TSV, or of MTEB's results in JSON; and remarks. The first
+    line names the columns. Long: system, dataset, score and perhaps measure; wide: systems in rows
+    and datasets in columns, or the other way round if the first is `dataset`. Scores are fractions,
+    or with `percent` divided by 100. Averages and empty cells are left out. Datasets of any
+    spelling of ours, or of `own`, get our names. Raises WrongInput with file and line, or MTEB's
+    task."""
     is_json = next(iter(trec.lines(path, 1)), "").lstrip()[:1] in ("{", "[")
     measure = _measure(measure, str(path)) if measure or is_json else ""
     given = [*(_of_mteb if is_json else _of_lines)(path, measure)]

@@ -52,12 +52,10 @@ def import_file(
     weight: str | None = None,
 ) -> tuple[Part, bool]:
     """Add the labels of a file (`read`) to those of a dataset: its part, and whether it is new.
-
     Stored labels stay, except those of the file's keys with `replace`; queries outside the dataset,
     such as those of another split, are left out. `family` and `weight` as in `put`. Raises
     WrongInput with file and line, Conflict if a query has another label of a key and `replace` is
-    false.
-    """
+    false."""
     start = time.perf_counter()
     _refuse_parts(dataset)
     loaded = recompute.stored_dataset(bench.store, dataset)

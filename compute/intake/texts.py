@@ -27,15 +27,13 @@ must contain, if the dataset has only ids."""
 def add_texts(
     bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str = ""
 ) -> Loaded:
-    """Add documents and queries to a dataset that is stored with ids only.
-
-    They come from a BEIR folder or archive, from a file of documents for the stored queries, or
-    from where the dataset is read anyway: PyDocs from the installed library. `called`: name of the
-    file if it differs on disk. Judgements and runs stay unchanged, with their costs. If the corpus
-    is known, as for shipped results, its fingerprint must be the same; else the ids must match.
-    Raises Missing for a dataset that is not stored, Conflict if its texts are here or it changed
-    meanwhile, WrongInput for texts of another collection.
-    """
+    """Add documents and queries to a dataset that is stored with ids only. They come from a BEIR
+    folder or archive, from a file of documents for the stored queries, or from where the dataset is
+    read anyway: PyDocs from the installed library. `called`: name of the file if it differs on
+    disk. Judgements and runs stay unchanged, with their costs. If the corpus is known, as for
+    shipped results, its fingerprint must be the same; else the ids must match. Raises Missing for a
+    dataset that is not stored, Conflict if its texts are here or it changed meanwhile, WrongInput
+    for texts of another collection."""
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
         if path is not None:
@@ -61,10 +59,8 @@ def looked_at(bench: Bench, dataset: Dataset, path: Path) -> Content:
 
 
 def _opened(path: Path, found: Loaded, called: str) -> BeirSource:
-    """The folder, archive or file of documents; without queries in it the stored ones count.
-
-    Its own judgements are not wanted, and may be missing.
-    """
+    """The folder, archive or file of documents; without queries in it the stored ones count. Its
+    own judgements are not wanted, and may be missing."""
     row, lacking = found.dataset, True
     if path.is_file() and not zipfile.is_zipfile(path):
         origin = BeirSource(layout.Folder(path.parent), "", row.split, judged=False)

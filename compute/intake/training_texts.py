@@ -31,13 +31,10 @@ class Text(NamedTuple):
 
 
 def of_file(path: Path) -> Iterator[Text]:
-    """Every text of a file, plain, gzip or zstd, one at a time.
-
-    The first line shows the format: JSON lines, of which `title` and `text` together are one text,
-    and without a `text` every string with a space is one; tab-separated columns, of which those
-    with a space in the first hundred lines are texts; else each line is a text. Raises Missing or
-    WrongInput with file and line.
-    """
+    """Every text of a file, plain, gzip or zstd, one at a time. The first line shows the format:
+    JSON lines, of which `title` and `text` together are one text, and without a `text` every string
+    with a space is one; tab-separated columns, of which those with a space in the first hundred
+    lines are texts; else each line is a text. Raises Missing or WrongInput with file and line."""
     with compressed.opened(path) as file:
         numbered = lines(io.BufferedReader(file), str(path), refuse)
         first = list(itertools.islice(numbered, _LOOKED_AT))

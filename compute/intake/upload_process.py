@@ -40,10 +40,8 @@ ELSEWHERE = "choose their dataset, or “A new dataset” to import them under a
 
 
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
-    """The answers of a process that carries out a request (a row of WANTED) with the files.
-
-    Raises Unavailable if the process ended without a final answer.
-    """
+    """The answers of a process that carries out a request (a row of WANTED) with the files. Raises
+    Unavailable if the process ended without a final answer."""
     names = [(str(path.resolve()), name) for name, path in files]
     order = {"wanted": wanted, "files": names} | about
     words = [sys.executable, "-m", "compute.intake.upload_process"]

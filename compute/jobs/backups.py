@@ -40,10 +40,8 @@ def restore(
 
 
 def move(settings: Settings) -> None:
-    """Move state and jobs from SQLite to PostgreSQL.
-
-    Raises Conflict while a dashboard or a worker runs, and what `compute.store.backups.move` does.
-    """
+    """Move state and jobs from SQLite to PostgreSQL. Raises Conflict while a dashboard or a worker
+    runs, and what `compute.store.backups.move` does."""
     old = Settings(home=settings.home)
     if is_held(old.home / "serve.lock") or (
         (old.home / "jobs.sqlite").exists() and workers.alive(old)

@@ -145,10 +145,8 @@ class Child:
     def do(
         self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Run a step and return its answer; `watch` receives its progress.
-
-        Raises StepFailed with its sentence, Stopped when it is no longer `wanted`.
-        """
+        """Run a step and return its answer; `watch` receives its progress. Raises StepFailed with
+        its sentence, Stopped when it is no longer `wanted`."""
         process = self._started()
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):

@@ -16,20 +16,16 @@ log = logging.getLogger(__name__)
 
 
 def file(settings: Settings, job: str) -> Path:
-    """Log file of a job or task. Raises Missing for an invalid id.
-
-    A shard has an id, but writes to the log of its task.
-    """
+    """Log file of a job or task. Raises Missing for an invalid id. A shard has an id, but writes to
+    the log of its task."""
     if not re.fullmatch(r"[a-z]+-[0-9a-f]{12}(\.\d{1,6}){0,2}", job):
         raise Missing(f"no job {job[:60]!r}: python -m compute jobs list shows them")
     return settings.home / "logs" / "jobs" / f"{job}.log"
 
 
 def write(settings: Settings, job: str, line: str) -> None:
-    """Add a line with the time, UTC. Several workers may write to the log of one job.
-
-    A line that the disk refuses is dropped, so that no job fails because of it.
-    """
+    """Add a line with the time, UTC. Several workers may write to the log of one job. A line that
+    the disk refuses is dropped, so that no job fails because of it."""
     target = file(settings, job)
     log.info("%s", line, extra={"job": job})
     time = datetime.now(UTC).isoformat(sep=" ", timespec="milliseconds")[:23]

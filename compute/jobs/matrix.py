@@ -1,7 +1,6 @@
 """All runnable systems on all datasets: stored results, and the duration of missing ones.
 
-Only the manifest, the provenance and the files' stamps are read, no corpus.
-"""
+Only the manifest, the provenance and the files' stamps are read, no corpus."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,10 +81,8 @@ def known_datasets(parts: Iterable[Part]) -> dict[str, Dataset]:
 
 
 def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
-    """system, dataset, state, remark, task (an id, or empty) of every pair.
-
-    `named` are further systems, by canonical names.
-    """
+    """system, dataset, state, remark, task (an id, or empty) of every pair. `named` are further
+    systems, by canonical names."""
     seen = Seen(store, named)
     found = _cells(seen, [(name, row) for name in seen.systems for row in seen.datasets])
     rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
@@ -253,12 +250,9 @@ def _check(row: System) -> str:
 
 
 def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
-    """Estimated duration on one worker, scaled by documents and queries.
-
-    Indexing grows with the documents, searching with the queries: the share of Lucene and FAISS
-    that grows with both is small compared with starting and encoding. An existing index costs
-    nothing.
-    """
+    """Estimated duration on one worker, scaled by documents and queries. Indexing grows with the
+    documents, searching with the queries: the share of Lucene and FAISS that grows with both is
+    small compared with starting and encoding. An existing index costs nothing."""
     seen = Seen(store, {name for name, _ in targets})
     rates = _Rates(seen.parts.values(), seen)
     seconds, unknown, indexes = 0.0, 0, set[object]()

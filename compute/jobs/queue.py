@@ -234,10 +234,8 @@ def cancel(settings: Settings, job: str) -> None:
 
 
 def retry(store: Store, job: str, person: str = "") -> Started:
-    """Start a new job for the failed or cancelled tasks of this one, or for this one task.
-
-    Raises Missing for an unknown id, Conflict for a job that is still running or without failures.
-    """
+    """Start a new job for the failed or cancelled tasks of this one, or for this one task. Raises
+    Missing for an unknown id, Conflict for a job that is still running or without failures."""
     found = _existing(store.settings, job)
     if found.active:
         raise Conflict(f"{job} is still {found.state}: wait for it, or cancel it first")

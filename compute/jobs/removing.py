@@ -95,9 +95,7 @@ def _machines(store: Store, dataset: str, machine: str) -> set[str]:
 
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     """`4 runs, 59 queries, 276 judgements (1.2 MB)`, and the parts that stay or lose their inputs.
-
-    A single removed run is named.
-    """
+    A single removed run is named."""
     if not parts:
         return "the requests to the LLM; none of its grades is stored"
     rows = Counter[str]()

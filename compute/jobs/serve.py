@@ -51,10 +51,8 @@ def running_at(file: Path) -> str:
 
 
 def serve(settings: Settings) -> int:
-    """Run the dashboard until it is stopped; returns the exit status for the shell.
-
-    Raises Unavailable if it must not listen there; nothing was started then.
-    """
+    """Run the dashboard until it is stopped; returns the exit status for the shell. Raises
+    Unavailable if it must not listen there; nothing was started then."""
     listen_address.check(settings, settings.address)
     signed = listen_address.sign_in(settings, listen_address.secrets_files(settings))
     lock = settings.home / "serve.lock"

@@ -53,10 +53,8 @@ def several(number: int, options: Sequence[str]) -> int:
 def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
     """Work until SIGTERM or SIGINT, until another worker declares this one dead, until a newer
     Beirscope has migrated the state, or until there was nothing to do for `idle` seconds.
-
-    `weights`: only systems with a model's weights, if the settings keep them apart.
-    Raises Unavailable, before anything is started, if a database cannot be reached.
-    """
+    `weights`: only systems with a model's weights, if the settings keep them apart. Raises
+    Unavailable, before anything is started, if a database cannot be reached."""
     store = Store(settings)
     scratch.sweep(settings.home)
     worker = f"{workers.prefix(settings, weights=weights)}{uuid.uuid4().hex[:12]}"

@@ -1,8 +1,7 @@
 """Workers: each writes a heartbeat, and one that stops writing is declared dead.
 
 On its own machine a dead worker is noticed at once, since its lock on a file of the home folder is
-gone. From other machines only the age of its heartbeat shows it.
-"""
+gone. From other machines only the age of its heartbeat shows it."""
 
 import platform
 from collections.abc import Collection, Iterable, Sequence

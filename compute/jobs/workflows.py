@@ -2,8 +2,7 @@
 
 A task on many documents also fans out, before it indexes or counts words, into shards, which any
 worker makes. DBOS stores each step's result, so after a crash a task resumes at the interrupted
-step.
-"""
+step."""
 
 import contextlib
 import hashlib
@@ -234,10 +233,8 @@ class Waiting:
 
     def wait(self, worker: str) -> dict[str, int]:
         """Wait until all shards have ended, and report the progress; returns the number of shards.
-
         A cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
-        if one failed, Stopped if the task no longer belongs to the worker.
-        """
+        if one failed, Stopped if the task no longer belongs to the worker."""
         watch = Watch(self._settings, self._task, self._step)
         watch.begin()
         try:

@@ -110,11 +110,9 @@ class Answers:
         params: Mapping[str, Any],
         scope: Scope = _ALL,
     ) -> Answer:
-        """`query(cursor, **params)` on a version, and the inputs of its numbers.
-
-        The frame is the caller's own copy. `choice` sets the added judgements that count; None for
-        official ones only. An answer stays cached until one of its inputs is replaced.
-        """
+        """`query(cursor, **params)` on a version, and the inputs of its numbers. The frame is the
+        caller's own copy. `choice` sets the added judgements that count; None for official ones
+        only. An answer stays cached until one of its inputs is replaced."""
         # A part that was found damaged meanwhile is left out of later reads.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None

@@ -92,11 +92,9 @@ class Reading:
 def open_version(
     store: Store, version: int | None = None, *, picked: Collection[str] = ()
 ) -> Reading:
-    """The store as it was at a version of the manifest (default: the newest).
-
-    Damaged parts are left out, and so are earlier runs of systems unless `picked`, which makes them
-    systems like all others. Raises Missing for a version that is gone.
-    """
+    """The store as it was at a version of the manifest (default: the newest). Damaged parts are
+    left out, and so are earlier runs of systems unless `picked`, which makes them systems like all
+    others. Raises Missing for a version that is gone."""
     at = store.version() if version is None else version
     return _past_damage(store, lambda: _opened(store, at, picked))
 
@@ -123,11 +121,9 @@ def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
 
 
 def write_database(store: Store) -> Path:
-    """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell.
-
-    Its views use full paths, so that it opens from any folder; if parts are in a bucket there is no
-    such file. No code of the project opens it.
-    """
+    """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell. Its
+    views use full paths, so that it opens from any folder; if parts are in a bucket there is no
+    such file. No code of the project opens it."""
     file = store.home / "beirscope.duckdb"
     if store.bucket:
         file.unlink(missing_ok=True)

@@ -79,10 +79,7 @@ def table(
     of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
 ) -> pa.Table:
     """Some columns of the table that `make` makes from the parts; all columns if it was made just
-    now.
-
-    Columns in `ids` are dictionaries. It is one chunk, without the metadata of `make`.
-    """
+    now. Columns in `ids` are dictionaries. It is one chunk, without the metadata of `make`."""
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept

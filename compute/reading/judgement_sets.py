@@ -144,11 +144,9 @@ def scored(
     judged: DataFrame,
     measures: Sequence[str] = (),
 ) -> Scored | None:
-    """Every stored run of a dataset by only these judgements; None if no run is stored.
-
-    Queries without one of them are not evaluated. By default the measures are those by which the
-    runs are scored, as far as their stored hits are deep enough.
-    """
+    """Every stored run of a dataset by only these judgements; None if no run is stored. Queries
+    without one of them are not evaluated. By default the measures are those by which the runs are
+    scored, as far as their stored hits are deep enough."""
     cursor.register("judged", _table(judged))
     found = rescoring.official(parts, cursor, dataset, measures)
     if found is not None:
@@ -164,11 +162,9 @@ def values(
     measure: str,
     choice: Choice | None = None,
 ) -> DataFrame:
-    """system, query_id, value: every stored run of a dataset by only this set.
-
-    A run whose stored hits are too shallow for the measure has none, except by the official set if
-    all runs were scored by it. The cursor counts official judgements. Raises Missing as `labels`.
-    """
+    """system, query_id, value: every stored run of a dataset by only this set. A run whose stored
+    hits are too shallow for the measure has none, except by the official set if all runs were
+    scored by it. The cursor counts official judgements. Raises Missing as `labels`."""
     if name == sets.OFFICIAL:
         stored = cursor.execute(_SCORED, [dataset, measure, dataset]).df()
         runs = cursor.execute(_SCORED_RUNS, [dataset]).fetchall()

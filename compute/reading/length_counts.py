@@ -69,10 +69,8 @@ def together(datasets: Sequence[Runs], systems: Sequence[str], k: int) -> Counts
 
 
 def middles(of: Counts, cut: int | None = None) -> list[Middle]:
-    """The mean and median of every system and group; longer documents count as `cut` words.
-
-    Of an even number of documents, the median is the mean of the two in the middle.
-    """
+    """The mean and median of every system and group; longer documents count as `cut` words. Of an
+    even number of documents, the median is the mean of the two in the middle."""
     if not len(of.counts):
         return []
     apart = (np.diff(of.systems) != 0) | (np.diff(of.groups) != 0)

@@ -1,8 +1,7 @@
 """One query group: a cursor whose scores, means, judgements and lists are restricted to it.
 
 The schema `one_kind` comes first in the cursor's search path, as `added` comes before `main`, so
-SELECTs stay unchanged. Code that reads files directly calls `narrowed`.
-"""
+SELECTs stay unchanged. Code that reads files directly calls `narrowed`."""
 
 import itertools
 import threading
@@ -86,10 +85,7 @@ _MAKING = threading.Lock()
 @contextmanager
 def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
     """Restrict the cursor, one of `Overlays`, to these queries (dataset, query_id) in the with-
-    block.
-
-    A dataset of parts has the mean of the means of its parts with such queries.
-    """
+    block. A dataset of parts has the mean of the means of its parts with such queries."""
     _prepare(cursor)
     number, datasets = next(_NUMBERS), sorted(set(queries["dataset"]))
     cursor.register("of_kind", pa.Table.from_pandas(queries, preserve_index=False))

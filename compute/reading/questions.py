@@ -1,8 +1,7 @@
 """Questions: the inputs of a query's answer, declared with the query.
 
 Most are about some datasets. Their answers stay valid when something is published for other
-datasets, and need not be recomputed.
-"""
+datasets, and need not be recomputed."""
 
 import hashlib
 import inspect

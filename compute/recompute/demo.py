@@ -1,7 +1,6 @@
 """The demo: eight systems on the five PyDocs collections, which need no network.
 
-Its results ship. Recomputing them shows whether this machine gets the same numbers.
-"""
+Its results ship. Recomputing them shows whether this machine gets the same numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -2,8 +2,7 @@
 
 The times of indexing and search include loading models and starting Java. An index that several
 runs share was timed once, when it was built; its folder stores the times. Latency is measured
-afterwards, by `latency`.
-"""
+afterwards, by `latency`."""
 
 import contextlib
 import json
@@ -159,12 +158,10 @@ def of_run(
     indexes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     inputs: Sequence[Costs | None] = (),
 ) -> Costs:
-    """The costs of searching this many queries, or of combining the runs of inputs.
-
-    `indexes` are the searched ones, by fingerprint; an index that several inputs share counts once.
-    A measure is absent if an input or an index lacks it, for example because it was built before
-    this was measured.
-    """
+    """The costs of searching this many queries, or of combining the runs of inputs. `indexes` are
+    the searched ones, by fingerprint; an index that several inputs share counts once. A measure is
+    absent if an input or an index lacks it, for example because it was built before this was
+    measured."""
     for one in inputs:
         indexes = {**indexes, **(one.about["indexes"] if one else {"": {}})}
     searched = [cost.seconds, *(_value(one, "search_seconds") for one in inputs)]

@@ -1,8 +1,7 @@
 """Generated queries: a model's queries for each document of a corpus, stored as a part.
 
 They take hours to compute, so they are published like results and outlive the caches. Systems share
-them, since their name consists of the corpus and the generator.
-"""
+them, since their name consists of the corpus and the generator."""
 
 import contextlib
 from collections.abc import Iterator
@@ -38,10 +37,8 @@ class Expanding(Protocol):
 
 def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
     """The queries that the generator generates for a corpus; generated and published if not stored.
-
     If `most` is above 0, at most this many documents are used, those that `sampled` chooses. Raises
-    WrongInput for a corpus without documents.
-    """
+    WrongInput for a corpus without documents."""
     documents, collection = loaded.documents, loaded.dataset.collection
     if documents is None or loaded.lengths is None:
         raise WrongInput(f"{loaded.dataset.name} has no documents to ask about")

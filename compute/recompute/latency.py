@@ -2,8 +2,7 @@
 
 A seeded sample of the split's queries, the same for every system, is searched one by one for 100
 hits, after other queries have warmed the system up: Java in particular compiles code that runs
-often. The latency of a combined system is that of its inputs for the same query plus its own.
-"""
+often. The latency of a combined system is that of its inputs for the same query plus its own."""
 
 import contextlib
 import random

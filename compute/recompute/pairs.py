@@ -126,11 +126,9 @@ class Pair:
 
 
 def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool = False) -> Pair:
-    """The first step of a run: check the system, load the dataset.
-
-    `drop_equal_ids` drops documents named like the query on every dataset, as BEIR's code does.
-    Raises Unavailable, before anything is done, where the system cannot run here.
-    """
+    """The first step of a run: check the system, load the dataset. `drop_equal_ids` drops documents
+    named like the query on every dataset, as BEIR's code does. Raises Unavailable, before anything
+    is done, where the system cannot run here."""
     searcher = system.search
     if searcher is None:
         raise Unavailable(f"{system.name} is {system.status}: python -m compute systems lists more")

@@ -1,7 +1,6 @@
 """Recompute: load a dataset, search it with a system, score the run, publish.
 
-Each step names its output by fingerprint, so a step whose output is stored is not done again.
-"""
+Each step names its output by fingerprint, so a step whose output is stored is not done again."""
 
 import contextlib
 import time
@@ -100,10 +99,8 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
 
 
 def search(bench: Bench, pair: Pair) -> tuple[unpublished_hits.Draft, bool]:
-    """The third step: the canonical run of every query of the split, and whether it is new.
-
-    It is kept as a draft until it is published.
-    """
+    """The third step: the canonical run of every query of the split, and whether it is new. It is
+    kept as a draft until it is published."""
     draft = unpublished_hits.kept(bench.settings, pair.names.hits)
     if draft is not None:
         return draft, False

@@ -127,10 +127,8 @@ def _compared(store: Store, hits: Part) -> tuple[DataFrame, set[str]]:
 
 def scored(run: DataFrame, judgements: DataFrame, measures: Sequence[Measure]) -> DataFrame:
     """query_id, measure, value of a run by pytrec_eval, from its scores and not from its ranks.
-
     `run` has query_id, doc_id, score; `judgements` query_id, doc_id, relevance. A judged query
-    without hits scores 0. Raises Unavailable if pytrec_eval is not installed.
-    """
+    without hits scores 0. Raises Unavailable if pytrec_eval is not installed."""
     judged_run = run[run["query_id"].isin(judgements["query_id"].unique())]
     listed = _by_query(judged_run, "score")
     alike: dict[tuple[int | None, str | None], list[Measure]] = {}

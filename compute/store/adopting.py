@@ -55,10 +55,8 @@ def planned(settings: Settings) -> Adoption:
 
 def adopt(settings: Settings) -> Adoption:
     """Mark the home and its parts as the state's, move the parts that it does not list to the
-    trash, and those that it lists back from there.
-
-    After a kill in between it can be repeated. Raises `state.open_state`'s database errors.
-    """
+    trash, and those that it lists back from there. After a kill in between it can be repeated.
+    Raises `state.open_state`'s database errors."""
     with locked(settings.home / "locks" / "home.lock"):
         adoption = planned(settings)
         state.open_state(settings, adopting=True).dispose()

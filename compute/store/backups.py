@@ -73,12 +73,10 @@ class Outcome:
 
 
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
-    """Back up a home to a folder while others work, with everything saved so far.
-
-    Parts that are damaged in the home are left out. Raises Conflict for a folder with other files,
-    with a backup of another home, or with a backup in progress; Unavailable if judgements were
-    altered and the folder has a backup, which may be the last good one.
-    """
+    """Back up a home to a folder while others work, with everything saved so far. Parts that are
+    damaged in the home are left out. Raises Conflict for a folder with other files, with a backup
+    of another home, or with a backup in progress; Unavailable if judgements were altered and the
+    folder has a backup, which may be the last good one."""
     folder = folder.resolve()
     with _at_work(store.home, folder):
         identity = state.identity_of(store.engine)
@@ -211,11 +209,9 @@ def _unpacked(folder: Path, place: Path) -> Engine:
 
 
 def move(settings: Settings, jobs: More, more: More) -> None:
-    """Move the state of a home from its SQLite file to the database that `state` names.
-
-    The parts stay in place, and so does the file, which nothing opens any more. `jobs` reads jobs
-    from the file, `more` writes them. Raises Conflict for a database with a state.
-    """
+    """Move the state of a home from its SQLite file to the database that `state` names. The parts
+    stay in place, and so does the file, which nothing opens any more. `jobs` reads jobs from the
+    file, `more` writes them. Raises Conflict for a database with a state."""
     home, old = settings.home, replace(settings, state="")
     if not settings.state:
         raise WrongInput("move to which database? Name it by the setting `state`, then try again")

@@ -66,11 +66,9 @@ class Bucket:
         return S3FileSystem(**own, **_TIMES, background_writes=False)
 
     def claim(self) -> None:
-        """Mark the place as the state's. Raises Conflict if it belongs to another.
-
-        If two states find it free at the same time, one gets it in the end, so each checks again
-        before every action.
-        """
+        """Mark the place as the state's. Raises Conflict if it belongs to another. If two states
+        find it free at the same time, one gets it in the end, so each checks again before every
+        action."""
         found = self._mark()
         if not found:
             self._send(_MARK, [self._identity.encode()])

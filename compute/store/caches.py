@@ -1,8 +1,7 @@
 """Caches: indexes and embeddings, folders named by their inputs.
 
 A folder is built elsewhere and appears when complete. It can be rebuilt, so the least recently used
-ones are deleted if all together exceed the setting `cache_bytes`.
-"""
+ones are deleted if all together exceed the setting `cache_bytes`."""
 
 import contextlib
 import os

@@ -1,8 +1,7 @@
 """Checksums: the SHA-256 of parts, computed once for each content and machine.
 
 A file of the home records them by part, size, time and inode of the file, so that unchanged files
-are not read again. Its lines are appended, each with its own checksum.
-"""
+are not read again. Its lines are appended, each with its own checksum."""
 
 import contextlib
 import hashlib
@@ -98,11 +97,9 @@ class Checksums:
 
 
 def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
-    """Stamp and SHA-256 of a file; None if it is lost.
-
-    With `is_new` nothing is known yet: it is also read as Parquet, and `UNREADABLE` replaces the
-    SHA-256 of an incomplete file. Raises OSError if the disk fails.
-    """
+    """Stamp and SHA-256 of a file; None if it is lost. With `is_new` nothing is known yet: it is
+    also read as Parquet, and `UNREADABLE` replaces the SHA-256 of an incomplete file. Raises
+    OSError if the disk fails."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())

@@ -73,10 +73,7 @@ def told(parts: Iterable[Part]) -> list[str]:
 
 def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
     """The live part of an identity, verified once per machine. Raises Missing, or Unavailable if
-    damaged.
-
-    Raises Missing if there is none, Unavailable where it is damaged.
-    """
+    damaged. Raises Missing if there is none, Unavailable where it is damaged."""
     found = [store.verify(part) for part in store.parts(kind, dataset, system)]
     if not found:
         raise missing(kind, dataset, system)

@@ -4,8 +4,7 @@ A part records the fingerprints of its inputs. If a dataset is read again and di
 and scores are left out, never mixed with new ones; rescoring or rerunning brings them back. The
 same rule applies to shipped results if there is a local copy of their dataset. A part whose file is
 damaged is left out, too: a run with its hits, a dataset with its queries or judgements. Other
-results made from it stay, since the manifest still identifies it.
-"""
+results made from it stay, since the manifest still identifies it."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -15,10 +14,8 @@ from compute.store.store import Part
 
 Inputs = dict[str, str]
 """Fingerprint by kind of part: the one of the same dataset (its collection, for lengths).
-
 `hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system;
-`queries:NAME` and `documents:NAME` are parts of another dataset.
-"""
+`queries:NAME` and `documents:NAME` are parts of another dataset."""
 _RUN, _MODEL = "hits:", "model:"
 TEXTS_ADDED_TO = "texts_added_to"
 """Key in the provenance of queries: their fingerprint before texts were added."""

@@ -72,12 +72,10 @@ def load(
     new: bool = False,
     replace: bool = True,
 ) -> Loaded:
-    """The dataset as parts, read from its source only if the source changed.
-
-    An imported dataset stays usable when its source is gone. Raises Missing if it cannot be found
-    at all, WrongInput with file and line if it is broken; Conflict if it must be `new` and its name
-    is taken, or it may not `replace` the content of the name at the time of publication.
-    """
+    """The dataset as parts, read from its source only if the source changed. An imported dataset
+    stays usable when its source is gone. Raises Missing if it cannot be found at all, WrongInput
+    with file and line if it is broken; Conflict if it must be `new` and its name is taken, or it
+    may not `replace` the content of the name at the time of publication."""
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
@@ -173,10 +171,8 @@ class Content:
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
-    """Read and count a source, with these judgements instead of its own. Raises WrongInput.
-
-    Raises WrongInput with file and line.
-    """
+    """Read and count a source, with these judgements instead of its own. Raises WrongInput. Raises
+    WrongInput with file and line."""
     start = time.perf_counter()
     queries = origin.all_queries() if judgements is not None else origin.queries()
     subtopics = origin.subtopics() if judgements is None else None

@@ -84,10 +84,8 @@ def write(home: Path, marks: Marks) -> None:
 
 
 def begin(home: Path, format_: int, identity: str, command: str) -> None:
-    """Mark a home as that of a state that `command` is about to make; nothing else opens it.
-
-    The home comes first, so that a killed command can be run again.
-    """
+    """Mark a home as that of a state that `command` is about to make; nothing else opens it. The
+    home comes first, so that a killed command can be run again."""
     _write(home_file(home), {"format": format_, "state": identity, "unfinished": command})
     _mark_parts(home, "", identity)
 

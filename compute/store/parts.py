@@ -70,11 +70,9 @@ def write_part(
     constants: Mapping[str, str],
     compression_level: int = 3,
 ) -> Written:
-    """Write content with constant columns to a new file; returns its rows and SHA-256.
-
-    The file appears under its name only when it is complete and on the disk. Raises ValueError for
-    a missing column, or a null where the schema has none.
-    """
+    """Write content with constant columns to a new file; returns its rows and SHA-256. The file
+    appears under its name only when it is complete and on the disk. Raises ValueError for a missing
+    column, or a null where the schema has none."""
     make_folder(path.parent)
     with written_aside(path) as file:
         summed = Summed(file)

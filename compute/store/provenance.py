@@ -56,10 +56,8 @@ _PATH = re.compile(
 def record(
     command: Sequence[str], seconds: float, *, after: Any = "", **facts: Any
 ) -> dict[str, Any]:
-    """Provenance of a part: command to reproduce it, seconds, versions, hardware, UTC date.
-
-    `after` is the command to run before it, if there is one.
-    """
+    """Provenance of a part: command to reproduce it, seconds, versions, hardware, UTC date. `after`
+    is the command to run before it, if there is one."""
     return {
         "command": f"{f'{after} && ' if after else ''}python -m compute {shlex.join(command)}",
         "seconds": round(seconds, 3),
@@ -130,10 +128,7 @@ def without_folders(systems: Iterable[str]) -> dict[str, str]:
 
 def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """Provenance of each run (dataset, system), as JSON values; a run that is not stored is left
-    out.
-
-    A dataset of parts means the runs on its parts. It contains no path of this machine.
-    """
+    out. A dataset of parts means the runs on its parts. It contains no path of this machine."""
     pairs = list(single(pairs))
     parts = store.parts(picked=[system for _, system in pairs])
     live = {part.identity: part for part in parts}

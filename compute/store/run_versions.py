@@ -1,8 +1,7 @@
 """Versions of a run: a superseded run is kept as a system such as `bm25@1`.
 
 Its parts are copies under that name, published in the transaction in which the newer run goes live.
-They count only if picked (`Store.parts`), so no other code needs to know about them.
-"""
+They count only if picked (`Store.parts`), so no other code needs to know about them."""
 
 import itertools
 import re

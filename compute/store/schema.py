@@ -1,7 +1,6 @@
 """Documentation of the tables of a reading and of their columns.
 
-DuckDB stores these texts as comments on the tables of `beirscope.duckdb` and of a snapshot.
-"""
+DuckDB stores these texts as comments on the tables of `beirscope.duckdb` and of a snapshot."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -247,10 +247,8 @@ def make_of(source: Connection, engine: Engine, name: str) -> None:
 
 
 def count(connection: Connection, counter: str, by: int = 1) -> int:
-    """Increase a counter and return its new value; the row stays locked until the commit.
-
-    So numbers become visible in order: after a 7, no reader later finds a new 6.
-    """
+    """Increase a counter and return its new value; the row stays locked until the commit. So
+    numbers become visible in order: after a 7, no reader later finds a new 6."""
     statement = (
         update(counters)
         .where(counters.c.name == counter)

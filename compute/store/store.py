@@ -121,12 +121,10 @@ class Publication:
         fingerprint: str,
         provenance: Mapping[str, Any],
     ) -> Part:
-        """Write a part; it replaces the live one of the same kind, dataset and system.
-
-        `content` has the columns of the kind without dataset and system, as a frame, a table
-        or a stream of record batches. Raises ValueError for a missing column or an empty value,
-        Conflict for a second part of one identity.
-        """
+        """Write a part; it replaces the live one of the same kind, dataset and system. `content`
+        has the columns of the kind without dataset and system, as a frame, a table or a stream of
+        record batches. Raises ValueError for a missing column or an empty value, Conflict for a
+        second part of one identity."""
         # Imported here because writing needs pandas and PyArrow, but listing does not.
         from compute.store.parts import KINDS, write_part
 
@@ -160,10 +158,8 @@ class Publication:
 
 
 class Store:
-    """The parts and judgements of one home folder, in addition to the shipped parts.
-
-    Any number of processes and threads may read and publish at once.
-    """
+    """The parts and judgements of one home folder, in addition to the shipped parts. Any number of
+    processes and threads may read and publish at once."""
 
     def __init__(self, settings: Settings, shipped: Path = SHIPPED) -> None:
         self.settings = settings
@@ -212,12 +208,10 @@ class Store:
         *,
         picked: Collection[str] | None = (),
     ) -> list[Part]:
-        """The parts live at a version (default: now), local over shipped, in a fixed order.
-
-        Parts of a system's earlier runs count if `system` or `picked` names that version; all of
-        them with None. Parts whose file is lost, truncated or known to be changed have their
-        `damage`. Raises Missing for a version whose parts have been tidied away.
-        """
+        """The parts live at a version (default: now), local over shipped, in a fixed order. Parts
+        of a system's earlier runs count if `system` or `picked` names that version; all of them
+        with None. Parts whose file is lost, truncated or known to be changed have their `damage`.
+        Raises Missing for a version whose parts have been tidied away."""
         wanted = {"kind": kind, "dataset": dataset, "system": system}
         wanted = {name: value for name, value in wanted.items() if value is not None}
         rows = select(state.parts).where(*(state.parts.c[n] == v for n, v in wanted.items()))
@@ -310,9 +304,7 @@ class Store:
     @contextmanager
     def publishing(self, job: str) -> Iterator[Publication]:
         """The publication of one job: all its parts become visible together when the block ends.
-
-        Nothing is visible, and no file stays, if the block raises.
-        """
+        Nothing is visible, and no file stays, if the block raises."""
         publication = Publication(self.home, job)
         try:
             yield publication
@@ -328,12 +320,10 @@ class Store:
             self._publish(publication)
 
     def add_judgements(self, judgements: DataFrame) -> int:
-        """Append judgements, all or none; returns the id of the last one.
-
-        Columns: dataset, query_id, doc_id, relevance (missing: withdrawn), person, task,
-        guideline_version, source; `state.OPTIONAL` may be left out. A row whose `entry` is already
-        saved is skipped. Raises ValueError for an empty value elsewhere.
-        """
+        """Append judgements, all or none; returns the id of the last one. Columns: dataset,
+        query_id, doc_id, relevance (missing: withdrawn), person, task, guideline_version, source;
+        `state.OPTIONAL` may be left out. A row whose `entry` is already saved is skipped. Raises
+        ValueError for an empty value elsewhere."""
         with state.writing(self._state) as connection:
             return state.append_judgements(connection, judgements)
 
@@ -346,11 +336,9 @@ class Store:
         return self.add_judgements(found.assign(**anew, source=source))
 
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
-        """The added judgements with an id above `since`, in the order they were saved.
-
-        They cover every dataset unless one is named. Invalid rows, for example after a flipped bit,
-        are left out; the chain reports them.
-        """
+        """The added judgements with an id above `since`, in the order they were saved. They cover
+        every dataset unless one is named. Invalid rows, for example after a flipped bit, are left
+        out; the chain reports them."""
         # Imported here because reading judgements needs pandas, but listing parts does not.
         from pandas import DataFrame
 
@@ -382,9 +370,8 @@ class Store:
 
     def tidy(self, at: datetime | None = None) -> list[Path]:
         """Move superseded parts and unlisted files that have waited long enough to the trash.
-
-        Scratch files of killed processes are deleted. Returns the old paths of the parts and files.
-        """
+        Scratch files of killed processes are deleted. Returns the old paths of the parts and
+        files."""
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
         superseded = state.forget_superseded(self._state, before)

@@ -1,7 +1,6 @@
 """The trash: removed files stay here for 30 days, or until their space is needed.
 
-A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`.
-"""
+A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`."""
 
 import contextlib
 import logging
@@ -62,10 +61,8 @@ def put_back(home: Path, files: Iterable[Path]) -> None:
 
 
 def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
-    """Delete files older than 30 days, then the oldest until there is room.
-
-    `wanted` is the number of bytes to free (default: what the disk lacks).
-    """
+    """Delete files older than 30 days, then the oldest until there is room. `wanted` is the number
+    of bytes to free (default: what the disk lacks)."""
     lying = _lying(home)
     old = [file for came, file in lying if came < (at - STAYS).date()]
     if not lying:

@@ -33,10 +33,8 @@ def graded(
     *,
     nulls: bool = False,
 ) -> tuple[pa.Array, str]:
-    """Whole grades (int32) of a file's values, and a sentence on the conversion, if any.
-
-    With `nulls` those that are absent or blank are null. Raises WrongInput with the line.
-    """
+    """Whole grades (int32) of a file's values, and a sentence on the conversion, if any. With
+    `nulls` those that are absent or blank are null. Raises WrongInput with the line."""
     distinct = given.unique().cast(pa.string()).to_pylist()
     values = {text: _number(text) for text in distinct}
     mapped, told = _words([text for text, value in values.items() if value is None and _said(text)])

@@ -176,10 +176,8 @@ class Held:
         return f"is it a run or judgements? The file begins with {rows}, which may be either{why}"
 
     def as_run(self) -> pa.Table:
-        """query_id (a dictionary), doc_id, score; rank and tag if present; and line.
-
-        Raises WrongInput if the file is not, or not known to be, a run.
-        """
+        """query_id (a dictionary), doc_id, score; rank and tag if present; and line. Raises
+        WrongInput if the file is not, or not known to be, a run."""
         if self.run is None:
             raise WrongInput(f"{self.file}: {self._refused(RUN)}")
         table = _scored(self.run)
@@ -197,10 +195,8 @@ class Held:
         return table
 
     def as_judged(self, how: How, *, nulls: bool = False) -> tuple[pa.Table, str]:
-        """query_id, doc_id, relevance, line, and a sentence on converted grades.
-
-        With `nulls` a grade may be absent. Raises WrongInput if the file is not judgements.
-        """
+        """query_id, doc_id, relevance, line, and a sentence on converted grades. With `nulls` a
+        grade may be absent. Raises WrongInput if the file is not judgements."""
         rows = self.judged
         if rows is None and self.unclear is not None and not self.why:
             # The caller wants judgements, and the numbers may be grades.

@@ -94,10 +94,8 @@ def _seems(path: Path, how: shapes.How) -> Kind:
 
 
 def files(paths: Iterable[Path]) -> list[Path]:
-    """The paths, with a folder that is not a BEIR one as the files in it, by name.
-
-    Hidden files and inner folders are skipped. Raises Missing if a path does not exist.
-    """
+    """The paths, with a folder that is not a BEIR one as the files in it, by name. Hidden files and
+    inner folders are skipped. Raises Missing if a path does not exist."""
     found: list[Path] = []
     for path in paths:
         if not path.exists():

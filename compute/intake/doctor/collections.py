@@ -24,10 +24,8 @@ _ASIDE = "this split cannot be imported until this is fixed; test can"
 
 
 def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
-    """Count the content of each dataset and split, and report its faults.
-
-    Raises WrongInput if there is none.
-    """
+    """Count the content of each dataset and split, and report its faults. Raises WrongInput if
+    there is none."""
     roots = files.roots()
     if not roots:
         raise WrongInput(f"{files.path} contains no {layout.CORPUS}: it is not in the BEIR layout")

@@ -52,11 +52,8 @@ _ANOTHER = "is it for another dataset? choose that one"
 
 def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
     """Report ids of a run missing from the dataset, and queries of the dataset missing from the
-    run.
-
-    The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
-    `documents(id, line, n)` of the run.
-    """
+    run. The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
+    `documents(id, line, n)` of the run."""
     unknown = _hold_queries(database, file, tally, against)
     if unknown is None:
         return

@@ -90,11 +90,8 @@ class Ids:
 
     def written_otherwise(self, dataset: str, share: float = 0) -> tuple[int, str, int] | None:
         """Number of unknown ids that differ from an id in the table `known(id)` only in spelling,
-        an example of each, and its line; None if there are none.
-
-        Below a `share` of the unknown ids they count as coincidence, unless they differ only in
-        Unicode's normal form.
-        """
+        an example of each, and its line; None if there are none. Below a `share` of the unknown ids
+        they count as coincidence, unless they differ only in Unicode's normal form."""
         self.database.execute(_FORMS)
         ((n,),) = self.database.sql("select count(*) from own").fetchall()
         count, line, pair = self._found(_WRITTEN_OTHERWISE) if n else (0, 0, None)

@@ -18,10 +18,8 @@ _NUMBER = re.compile(rb'"_id"\s*:\s*-?[0-9]')
 
 
 def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec.Survey:
-    """Readable lines of a file; faulty and skipped lines are reported.
-
-    Raises Missing or WrongInput, the latter also after ENOUGH wrong lines.
-    """
+    """Readable lines of a file; faulty and skipped lines are reported. Raises Missing or
+    WrongInput, the latter also after ENOUGH wrong lines."""
     wrong = 0
 
     def problem(line: int, what: str, fault: str) -> None:
@@ -51,10 +49,7 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
 
 def remark(files: Files, name: str, tally: Tally) -> None:
     """Report a byte order mark, Windows line ends and numeric ids in a file. Raises Missing or
-    WrongInput.
-
-    Raises Missing or WrongInput for a file that cannot be read.
-    """
+    WrongInput. Raises Missing or WrongInput for a file that cannot be read."""
     where = Where(files.where(name))
     has_mark = False
     n_windows = n_numbers = 0

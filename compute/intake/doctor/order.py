@@ -83,10 +83,8 @@ class _Lines:
 
 def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
     """Report ties, lists in pieces or not sorted by score, and ranks that contradict scores.
-
     `table` has query_id, score and rank, if any, of a run file, and `line` if places are to be
-    reported; it is not changed.
-    """
+    reported; it is not changed."""
     found = _Lines(table)
 
     def tell(what: str, count: int, at: int, example: str, treatment: str) -> None:

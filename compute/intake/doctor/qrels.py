@@ -55,9 +55,7 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 
 def judged(path: Path, table: pa.Table) -> Known:
     """Queries and pairs of a qrels file, for comparison with its runs; `table` is from `examine`.
-
-    `table` as `examine` returns it.
-    """
+    `table` as `examine` returns it."""
     pairs = table.group_by(["query_id", "doc_id"]).aggregate([("relevance", "max")])
     columns = [pairs[name].cast(pa.large_string()) for name in ("query_id", "doc_id")]
     names = pa.chunked_array([columns[0].unique()])
@@ -73,12 +71,9 @@ def examine(
     how: shapes.How,
     held: shapes.Held | None = None,
 ) -> pa.Table:
-    """Count the content of a qrels file, report its faults, and compare it with a dataset.
-
-    `held` is its content if in neither TREC's nor BEIR's format. Returns query_id, doc_id,
-    relevance and line of readable lines. Raises Missing or WrongInput for a file that cannot be
-    read further.
-    """
+    """Count the content of a qrels file, report its faults, and compare it with a dataset. `held`
+    is its content if in neither TREC's nor BEIR's format. Returns query_id, doc_id, relevance and
+    line of readable lines. Raises Missing or WrongInput for a file that cannot be read further."""
     file = str(path)
     table = _table(path, tally, against, how, held)
     if not table.num_rows:

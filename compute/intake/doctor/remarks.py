@@ -49,10 +49,8 @@ def strangers(
 def changing(
     tally: Tally, top: pa.Table, judged: pa.Table, file: str, *, corpus: bool
 ) -> list[str]:
-    """Remarks of `check` on order, ties and judgements, a sentence each, most serious first.
-
-    `top` has query_id, doc_id of the first 10 ranks and `judged` of the judgements.
-    """
+    """Remarks of `check` on order, ties and judgements, a sentence each, most serious first. `top`
+    has query_id, doc_id of the first 10 ranks and `judged` of the judgements."""
     remark_judged(top, judged, Where(file), tally, corpus=corpus)
     found = {finding.what: finding for finding in tally.findings()}
     told = [found[what] for what in _TOLD if what in found]

@@ -56,11 +56,9 @@ def examine(
     how: shapes.How,
     held: shapes.Held | None = None,
 ) -> None:
-    """Count the content of a run file, report its faults, and compare it with a dataset.
-
-    `held` is its content if not in TREC's format. Raises Missing or WrongInput for a file that
-    cannot be read further.
-    """
+    """Count the content of a run file, report its faults, and compare it with a dataset. `held` is
+    its content if not in TREC's format. Raises Missing or WrongInput for a file that cannot be read
+    further."""
     table = held.as_run() if held else _surveyed(path, tally)
     if not table.num_rows:
         return

@@ -35,12 +35,9 @@ def fetch(
     bench: Bench, row: Dataset, *, again: bool = False, patience: Patience | None = None
 ) -> Fetched:
     """Download the archive of a dataset into the datasets folder; an existing archive is kept,
-    unless `again`.
-
-    An interrupted fetch resumes where it stopped. Raises Unavailable if the download fails, with
-    the address and the place for a manual download; WrongInput for a file that is not the expected
-    one; Conflict while another process downloads the same.
-    """
+    unless `again`. An interrupted fetch resumes where it stopped. Raises Unavailable if the
+    download fails, with the address and the place for a manual download; WrongInput for a file that
+    is not the expected one; Conflict while another process downloads the same."""
     return bring(bench, offer(row), again=again, patience=patience)
 
 

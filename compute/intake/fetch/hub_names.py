@@ -2,8 +2,7 @@
 
 A collection's repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that is
 never run), a second one named `…-qrels` has `train.tsv`, `dev.tsv` and `test.tsv`, as far as they
-exist. Each forum of CQADupStack has its own two.
-"""
+exist. Each forum of CQADupStack has its own two."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType

@@ -23,10 +23,8 @@ PREFIX = "irds:"
 
 def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
     """Load a dataset with ir_datasets, pack it in the BEIR layout, and import it as `called`.
-
     Raises Unavailable without the package or if it fails, Missing for a name that it does not know,
-    WrongInput if documents, queries or judgements are missing.
-    """
+    WrongInput if documents, queries or judgements are missing."""
     identifier = name.removeprefix(PREFIX)
     called = called or identifier.strip("/").replace("/", "-")
     catalogue.own(called)

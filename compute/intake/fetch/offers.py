@@ -95,9 +95,7 @@ def offer(row: Dataset) -> Offer:
 
 def listed(settings: Settings) -> DataFrame:
     """archive, title, language, documents, size (bytes), licence, origin, address, here, obstacle.
-
-    `here` is the name of the existing archive or folder, or empty. Absent numbers are NA.
-    """
+    `here` is the name of the existing archive or folder, or empty. Absent numbers are NA."""
     rows = []
     for found in OFFERS.values():
         there = here(found, settings)
@@ -130,9 +128,7 @@ def here(found: Offer, settings: Settings) -> Path | None:
 
 def archive_address(found: Offer, settings: Settings) -> str:
     """Address of a BEIR archive: the published one, or on the settings' mirror. Raises WrongInput.
-
-    Raises WrongInput for a mirror that is no web address.
-    """
+    Raises WrongInput for a mirror that is no web address."""
     if not settings.mirror:
         return found.address
     mirror = checked(settings.mirror, "the setting mirror (BEIRSCOPE_MIRROR)")

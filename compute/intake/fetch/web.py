@@ -71,10 +71,8 @@ _certificates = cache(httpx2.create_ssl_context)
 def opened(
     address: str, patience: Patience, headers: Mapping[str, str] | None = None
 ) -> Iterator[Response]:
-    """The answer to a GET, its body not yet read; the status is 200, 206 or 416.
-
-    Raises Cut for temporary failures; Missing, Unavailable or WrongInput for permanent ones.
-    """
+    """The answer to a GET, its body not yet read; the status is 200, 206 or 416. Raises Cut for
+    temporary failures; Missing, Unavailable or WrongInput for permanent ones."""
     at = checked(address, "the address")
     with _client(patience) as client:
         for _ in range(patience.redirects + 1):

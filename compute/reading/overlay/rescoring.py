@@ -156,10 +156,8 @@ class Scored:
         return pd.DataFrame(columns, columns=["system", "measure"], dtype="str")
 
     def means(self) -> pd.DataFrame:
-        """system, measure, value, value_returned, n_queries, n_unanswered, as `means` has them.
-
-        If the answered queries of a system are unknown, they are NaN and -1.
-        """
+        """system, measure, value, value_returned, n_queries, n_unanswered, as `means` has them. If
+        the answered queries of a system are unknown, they are NaN and -1."""
         there = ~np.isnan(self.values)
         evaluated = there.any(axis=1)
         answered = evaluated & (self.lists[:, :, 0] >= 0)
@@ -188,11 +186,9 @@ class Scored:
 def official(
     live: Iterable[Part], cursor: DuckDBPyConnection, dataset: str, anew: Sequence[str] = ()
 ) -> Scored | None:
-    """The published scores of a dataset, of these parts; None if there are none.
-
-    The cursor's relation `judged` has its official judgements. Measures in `anew` replace the
-    stored ones; `rescore` fills their values for all queries.
-    """
+    """The published scores of a dataset, of these parts; None if there are none. The cursor's
+    relation `judged` has its official judgements. Measures in `anew` replace the stored ones;
+    `rescore` fills their values for all queries."""
     of_dataset = [part for part in live if part.dataset == dataset and part.kind in KINDS]
     parts = {(part.kind, part.system): part for part in of_dataset}
     systems, runs = _runs(parts)

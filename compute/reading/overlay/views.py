@@ -2,8 +2,7 @@
 
 Cursors set the schema `added` (official + added) or `seen` (official) before `main` in their search
 path, and the variables `seen`, the id of the last judgement they see, and `overlay`, the number of
-a choice.
-"""
+a choice."""
 
 from compute.reading.means import FORUMS, OF_PARTS
 

@@ -1,2 +1,1 @@
-"""The foundations: settings, errors, locks, files and words. Imports no other room of the
-project."""
+"""The foundations: settings, errors, locks, files, words. Imports no other room of the project."""

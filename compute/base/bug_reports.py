@@ -12,8 +12,7 @@ from compute.base.files import make_folder
 from compute.base.settings import Settings
 
 PAUSE = 3600.0
-"""Seconds during which the same bug is logged only once, so that repetitions do not fill the
-disk."""
+"""Seconds for which a repeated bug is not logged again, so that it does not fill the disk."""
 _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
 """Time, id and log file of each bug that was logged. The key holds the home, the place, the error's
 type and the lines of its traceback."""

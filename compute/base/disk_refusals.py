@@ -83,8 +83,7 @@ def refusal(error: BaseException, home: Path) -> Unavailable | None:
 
 @contextmanager
 def explained(home: Path) -> Iterator[None]:
-    """Replace an error caused by the machine with Unavailable, which has the sentence of
-    `refusal`."""
+    """Raise Unavailable with the sentence of `refusal` instead of an error that it explains."""
     try:
         yield
     except BeirscopeError:
@@ -104,8 +103,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _number(error: BaseException) -> int | None:
-    """Return the errno of an error caused by the machine; None for any other error, including our
-    own."""
+    """Return the errno of an error caused by the machine; None for other errors, such as ours."""
     if isinstance(error, BeirscopeError):
         return None
     if isinstance(error, sqlite3.Error):

@@ -37,7 +37,7 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """Yield a file to write, which gets its name only once it is complete and flushed to disk. It
     is written under a random name, so that two processes may write the same file at once. With
-    `alone`, which requires a lock, the name is fixed, so that the remains of a killed attempt are
+    `alone`, which requires a lock, the name is fixed, and the remains of a killed attempt are
     overwritten."""
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
@@ -66,8 +66,7 @@ def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
 
 
 def plain_text(file: Path) -> str:
-    """Return the text of a plain file. Raises OSError for other files, ValueError if it is not
-    UTF-8."""
+    """Return the text of a plain file. Raises OSError for others, ValueError if it is not UTF-8."""
     with opened_plain(file) as opened:
         return opened.read().decode("utf-8")
 

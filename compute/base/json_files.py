@@ -8,8 +8,7 @@ from compute.base.errors import WrongInput
 
 
 def parsed(text: str | bytes) -> Any:
-    """Return the value of a JSON text. Raises ValueError, also if it is nested deeper than Python
-    allows."""
+    """Return the value of a JSON text. Raises ValueError, also if it is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -17,8 +16,8 @@ def parsed(text: str | bytes) -> Any:
 
 
 def read(file: Path) -> Any:
-    """Return the value in a JSON file. Raises WrongInput if it is not JSON, FileNotFoundError if
-    missing."""
+    """Return the value in a JSON file. Raises WrongInput if it is not JSON, or
+    FileNotFoundError."""
     try:
         return parsed(file.read_text("utf-8"))
     except ValueError as error:

@@ -15,8 +15,7 @@ from compute.base.redaction import Formatter, masked
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as a line of JSON: time, level, logger, message, process; job and error if
-    any."""
+    """Formats a record as JSON: time, level, logger, message, process; if any, job and error."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, with secrets masked; `job` is the id of the record's job or task."""

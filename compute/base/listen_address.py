@@ -1,5 +1,4 @@
-"""The address on which the dashboard listens: only this machine, or any address if people sign
-in."""
+"""The address on which the dashboard listens: this machine's, or any other if people sign in."""
 
 import ipaddress
 import tomllib
@@ -50,8 +49,7 @@ def is_loopback(address: str | None) -> bool:
 
 
 def origin(text: str) -> Origin | None:
-    """Return the origin of an address `scheme://host` or `scheme://host:port`; None if it is
-    invalid."""
+    """Return the origin of an address such as `https://host:8501`; None if it is invalid."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -79,8 +77,7 @@ def origins(
 
 
 def named(host: str, own: Collection[Origin]) -> set[Origin]:
-    """Return those of the dashboard's origins that match a request's Host header; none for another
-    host."""
+    """Return those of the dashboard's origins that match a request's Host header, or none."""
     meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
     return {one for one in meant if one and one in own}
 

@@ -42,8 +42,7 @@ def usual(*paths: Path) -> None:
 
 
 def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
-    """Return a warning for the home, and for each file of secrets, if every account here can read
-    it."""
+    """Return a warning for the home, and for each secrets file, if every account can read it."""
     told = []
     if _is_open(home):
         told.append(f"{home} can be read by every account of this machine: chmod -R o= {home}")
@@ -53,8 +52,7 @@ def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
 
 
 def _mask() -> int:
-    """Return the umask that denies everything to others, and to the group what the home denies
-    it."""
+    """Return the umask that denies others everything, and the group what the home denies it."""
     try:
         home = settings.load().home
     except BeirscopeError:  # Code that needs the settings reports the error.

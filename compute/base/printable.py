@@ -51,8 +51,7 @@ def warn(*lines: object) -> None:
 
 
 def say_text(text: str) -> None:
-    """Print a text unchanged, with its own line breaks, such as JSON; control characters are
-    escaped."""
+    """Print a text with its own line breaks, such as JSON, and escape control characters."""
     told = _ODD.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     sys.stdout.write(told.rstrip("\n") + "\n")
 
@@ -69,8 +68,7 @@ def show(frame: DataFrame, as_json: bool) -> int:
 
 
 def unsigned(frame: DataFrame) -> DataFrame:
-    """Return the frame with 0 instead of -0, which arithmetic produces and files would show as
-    -0."""
+    """Return the frame with 0 instead of -0, which files would show with its sign."""
     floats: Any = frame.select_dtypes("float") + 0.0
     return frame.assign(**floats)
 

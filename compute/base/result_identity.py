@@ -43,8 +43,7 @@ def canonical_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value with whole floats as integers. Raises TypeError for what JSON cannot
-    hold."""
+    """Return the value with whole floats as integers. Raises TypeError if JSON cannot hold it."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

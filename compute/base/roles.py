@@ -94,8 +94,7 @@ def _fits(rule: str, who: Person) -> bool:
 
 
 def _usual(settings: Settings) -> Role | None:
-    """Return the role that the setting `default_role` gives everyone who signs in; None if it is
-    empty."""
+    """Return the role in `default_role`, which everyone who signs in has; None if it is empty."""
     if not settings.default_role:
         return None
     for one, name in NAMES.items():
@@ -111,8 +110,7 @@ def check(settings: Settings) -> None:
 
 
 def sentence(needed: Role, who: Person | None = None) -> str:
-    """Return a sentence with the role that an action needs and, for a person without it, who can
-    give it."""
+    """Return a sentence with the role that an action needs and, for a person, who can give it."""
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"

@@ -133,8 +133,7 @@ _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0"
 
 
 def _value(kind: Any, given: Any, origin: str) -> Any:
-    """Return a setting's value in the type of its field; `origin` is the variable or file it comes
-    from."""
+    """Return a setting's value in the type of its field; `origin` says where it was set."""
     if kind == tuple[str, ...]:
         return _several(given, origin)
     text = str(given)
@@ -153,8 +152,7 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
 
 
 def _number(text: str, origin: str) -> int:
-    """Return a whole number of at most 18 digits. Only settings in which 0 has a meaning may be
-    0."""
+    """Return a whole number of at most 18 digits; 0 only for settings that give 0 a meaning."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: fix or unset it")
     least = 1 if origin.lower().endswith(_AT_LEAST_1) else 0

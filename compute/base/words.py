@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 column`, `8,674 hits`, `2 queries`. Only for regular
-    plurals."""
+    """Return a number with its noun: `1 column`, `2 queries`, `8,674 hits`. Plurals must be
+    regular."""
     several = f"{noun[:-1]}ies" if noun.endswith(("ry", "ly")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"
 

@@ -1,4 +1,4 @@
-"""Catalogue of datasets, derived from data/published, with facts that no paper reports."""
+"""The catalogue of datasets, derived from data/published, with facts that no paper reports."""
 
 import csv
 import re
@@ -16,14 +16,14 @@ PUBLISHED = PROJECT / "data" / "published"
 
 DROP_SELF = {"arguana", "quora"}
 """Datasets whose queries are documents of the corpus: a system must not return the query itself.
-BEIR's code drops equal ids everywhere; on other datasets such a match is a coincidence."""
+BEIR's code drops equal ids on every dataset; on the others such a match is a coincidence."""
 
 DEFAULT_SPLIT = {"msmarco": "dev"}
-"""Split meant by a name without one, if other than `test`."""
+"""The split that a name without one means, if it is not `test`."""
 
 RELEVANCE = {"msmarco/test": "4-level"}
 LEVELS = {"msmarco/test": 2}
-"""Lowest grade of a relevant document, if other than 1."""
+"""The lowest grade of a relevant document, if it is not 1."""
 
 NOTES = {
     "webis-touche2020": "Statistics of BEIR v1; v4 counts 19.0 relevant documents per query,"
@@ -39,8 +39,8 @@ NOTES = {
 }
 
 HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
-"""Licences, by their beginnings, that allow redistribution of texts, with source and terms; the
-owner of an own dataset decides."""
+"""First words of licences that allow redistributing texts with their source and terms. For an own
+dataset, the owner decides."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|unknown")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
@@ -48,12 +48,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset and split with the papers' facts about it; unknown numbers are None."""
+    """A dataset and its split, with the papers' facts about it. Unknown numbers are None."""
 
     name: str
     title: str
     collection: str
-    """Name of the corpus, its documents and its archive, which splits share."""
+    """Name of the corpus, its documents and its archive, which all its splits share."""
     split: str
     language: str
     task: str
@@ -63,13 +63,13 @@ class Dataset:
     group: str
     """BEIR, BEIR-PL, PolEval, Open-domain QA, PyDocs or own."""
     drop_self: bool = False
-    """True if a document whose id equals the query's is dropped from rankings."""
+    """Whether a document whose id equals the query's is dropped from rankings."""
     zero_shot: bool = False
-    """True if it counts in the zero-shot average. Parts and further splits do not count."""
+    """Whether it counts in the zero-shot average. Parts and further splits do not."""
     parts: tuple[str, ...] = ()
-    """Datasets whose means it averages; it has no runs of its own."""
+    """The datasets over whose means it averages. A dataset with parts has no runs of its own."""
     has_split: bool = True
-    """False if only published scores exist, without a split to run on."""
+    """False if it has only published scores, and no split to run on."""
     archive: str | None = None
     md5: str | None = None
     public: bool = True
@@ -82,25 +82,25 @@ class Dataset:
     relevant_per_query: float | None = None
     query_words: float | None = None
     document_words: float | None = None
-    """Mean words of queries and of documents (title and text)."""
+    """Mean number of words per query and per document (title and text)."""
     note: str = ""
     level: int = 1
     """Lowest grade that counts as relevant in `AP(rel=2)@100`."""
 
     @property
     def may_hand_on_texts(self) -> bool:
-        """Return whether its licence is known to allow republishing its texts."""
+        """Whether its licence is known to allow republishing its texts."""
         return self.public and self.licence.startswith(HAND_ON)
 
     def record(self) -> dict[str, Any]:
-        """The dataset as JSON values; `from_record` reads them back."""
+        """Return the dataset as JSON values, which `from_record` reads back."""
         found = asdict(self) | {"parts": list(self.parts)}
-        # A record without a level equals one from before levels existed.
+        # Level 1 is left out, so that records from before levels existed stay equal.
         return {name: value for name, value in found.items() if (name, value) != ("level", 1)}
 
     @staticmethod
     def from_record(record: Mapping[str, Any]) -> "Dataset":
-        """The dataset that `record` wrote. Raises WrongInput for unknown or missing fields."""
+        """Return the dataset of a record. Raises WrongInput for unknown or missing fields."""
         known = {field.name for field in fields(Dataset)}
         if unknown := set(record) - known:
             raise WrongInput(f"dataset record with unknown fields {sorted(unknown)}: remove them")
@@ -112,8 +112,8 @@ class Dataset:
 
 
 def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
-    """The rows by name. Raises Conflict for a duplicate name, WrongInput for an archive without
-    md5."""
+    """Return the datasets by name. Raises Conflict for a duplicate name, WrongInput for an archive
+    that has no md5."""
     named: dict[str, Dataset] = {}
     for row in rows:
         if row.name in named:
@@ -125,7 +125,7 @@ def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
 
 
 def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
-    """The dataset of that name, from the catalogue or the user's own. Raises Missing."""
+    """Return the dataset of that name, from the catalogue or the user's own. Raises Missing."""
     known = {**DATASETS, **(own or {})}
     if name in known:
         return known[name]
@@ -133,7 +133,7 @@ def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
 
 
 def members(name: str) -> tuple[str, ...]:
-    """The datasets meant by a name in the catalogue: its parts, or else itself."""
+    """Return the names of a dataset's parts, or only its own name if it has none."""
     return (DATASETS[name].parts if name in DATASETS else ()) or (name,)
 
 
@@ -147,9 +147,9 @@ def own(
     drop_self: bool = False,
     level: int = 1,
 ) -> Dataset:
-    """A record for a user's collection; `mine/dev` is the split dev of the collection `mine`.
-    Raises WrongInput for a name that is not allowed in an address and for an unknown language,
-    Conflict for a catalogue name."""
+    """Return the record of a user's dataset. `mine/dev` is the split dev of the collection `mine`.
+    Raises WrongInput for a name that cannot be part of an address and for an unknown language,
+    Conflict for a name of the catalogue."""
     if not _LANGUAGE.fullmatch(language):
         raise WrongInput(
             f"language {language[:20]!r}: give an ISO code, such as en or zh, or unknown"
@@ -185,9 +185,9 @@ def _rows(file: str) -> list[dict[str, str]]:
 BEIR_ROWS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {row["dataset"]: row for row in _rows("datasets.csv")}
 )
-"""Facts about each dataset of BEIR, by name: published statistics, splits, and archive: address,
-md5, `archive_bytes` (from ir_datasets' list of downloads, which has the same md5; BEIR gives no
-size) and `terms` (reason why it cannot be downloaded)."""
+"""Facts about each dataset of BEIR, by name: the published statistics, splits and archive (address
+and md5), `archive_bytes` (from ir_datasets' list of downloads with the same md5, since BEIR gives
+no size) and `terms` (the reason why it cannot be downloaded)."""
 
 
 def _whole(text: str) -> int | None:
@@ -235,6 +235,7 @@ def _english(row: Mapping[str, str]) -> Dataset:
 
 
 def _further_splits(base: Dataset, splits: Iterable[str], row: Mapping[str, str]) -> list[Dataset]:
+    """Return a dataset for each of these splits other than the base's own."""
     return [
         replace(
             base,
@@ -255,6 +256,7 @@ def _further_splits(base: Dataset, splits: Iterable[str], row: Mapping[str, str]
 
 
 def _with_parts(base: Dataset, forums: Iterable[str]) -> list[Dataset]:
+    """Return a dataset that averages over forums, and a dataset for each forum."""
     nothing_printed: dict[str, Any] = dict.fromkeys(
         ("n_documents", "n_queries", "relevant_per_query", "query_words", "document_words")
     )
@@ -283,6 +285,7 @@ def _beir(forums: list[str]) -> Iterator[Dataset]:
 
 
 def _polish(row: Mapping[str, str], english: Dataset) -> Dataset:
+    """Return the BEIR-PL dataset in this row, based on the English one."""
     collection, _, split = row["dataset"].partition("/")
     return replace(
         english,
@@ -352,19 +355,20 @@ def _everything() -> Iterator[Dataset]:
 
 
 DATASETS: Mapping[str, Dataset] = catalogue(_everything())
-"""All datasets named in the papers and the five PyDocs collections, by name."""
+"""All datasets named in the papers, and the five PyDocs collections, by name."""
 
 
 _IN_LANGUAGE = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
 
 
 def is_polish(dataset: str) -> bool:
-    """Return whether this is the Polish counterpart's name."""
+    """Return whether this is the name of a Polish dataset."""
     return dataset.partition("/")[0].endswith("-pl")
 
 
 def counterpart(dataset: str) -> str:
-    """The same dataset in the other language: scifact -> scifact-pl, and back."""
+    """Return the same dataset's name in the other language: scifact-pl for scifact, or the
+    reverse."""
     match = _IN_LANGUAGE.match(dataset)
     if match is None:
         return ""

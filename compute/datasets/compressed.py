@@ -13,14 +13,15 @@ import pyarrow as pa
 from compute.base.errors import Missing, WrongInput
 
 LARGEST_RATIO = 200
-"""Highest ratio of unpacked to packed size for files above FREELY; real runs reach 3 to 30."""
+"""The largest plausible ratio of unpacked to packed size, for files that unpack to more than FREELY
+bytes. Real runs reach 3 to 30."""
 FREELY = 64 * 1024**2
-"""Bytes that a file may unpack to regardless of its packed size."""
+"""Bytes that a file may unpack to, whatever its packed size."""
 LARGEST_TEXT = 1024**3
-"""Most bytes of a file that is read into memory completely, such as a file of queries."""
+"""Maximum bytes of a file that is read into memory as a whole, such as a file of queries."""
 _PIECE = 16 * 1024**2
 _START = 262
-"""Number of unpacked bytes that identify the format of a file."""
+"""Number of unpacked bytes that suffice to recognise the format of a file."""
 _XZ = "xz"
 _COMPRESSIONS = {
     b"\x1f\x8b": "gzip",
@@ -42,17 +43,18 @@ _STRANGERS = {
     re.compile(rb"%PDF-"): "a PDF",
     re.compile(rb"\x89PNG"): "a picture",
 }
+"""Pattern of the first unpacked bytes of each format that is refused, and its name in the error."""
 
 
 def refuse_special(path: Path) -> None:
-    """Raise WrongInput for a pipe, device or socket, which may never answer or never end."""
+    """Raise WrongInput for a pipe, a device or a socket, which may block or never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise WrongInput(f"{path} is a pipe, a device or a socket: write its output to a file")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[pa.NativeFile]:
-    """The file's bytes, decompressed according to its first bytes. Raises Missing or WrongInput."""
+    """Open a file and decompress it by its first bytes. Raises Missing or WrongInput."""
     refuse_special(path)
     with reading(path):
         with path.open("rb") as file:
@@ -73,7 +75,7 @@ def _unpacking(path: Path, packing: str | None) -> pa.NativeFile:
 
 
 class Bytes(io.FileIO):
-    """A readable file for `io.BufferedReader`, which adds its name to system errors."""
+    """A file for `io.BufferedReader` whose system errors become Missing or WrongInput."""
 
     def __init__(self, path: Path) -> None:
         refuse_special(path)
@@ -82,14 +84,14 @@ class Bytes(io.FileIO):
         self._path = path
 
     def readinto(self, buffer: Any) -> int | None:
-        """Fill the buffer. Raises WrongInput."""
+        """Fill the buffer, and return the number of bytes read. Raises WrongInput."""
         with reading(self._path):
             return super().readinto(buffer)
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raise Missing or WrongInput, naming the file, for every system error."""
+    """Turn every system error within the block into Missing or WrongInput with the file's name."""
     try:
         yield
     except FileNotFoundError:
@@ -108,17 +110,19 @@ def is_packed(path: Path) -> bool:
 
 
 def _compression(start: bytes) -> str | None:
+    """Return the compression that the first bytes show; None for a plain file."""
     kinds = (kind for magic, kind in _COMPRESSIONS.items() if start.startswith(magic))
     return next(kinds, None)
 
 
 def most(path: Path) -> int:
-    """Most bytes that a compressed file may unpack to; a larger file is not text."""
+    """Return the most bytes to which a compressed text file may plausibly unpack."""
     return max(FREELY, LARGEST_RATIO * path.stat().st_size)
 
 
 def unpacked(path: Path, enough: int) -> int:
-    """Bytes that the file unpacks to, counted to the first above `enough`. Raises like `pieces`."""
+    """Return the number of bytes that a file unpacks to; counting stops once it exceeds `enough`.
+    Raises the errors of `pieces`."""
     total = 0
     for piece in pieces(path):
         total += len(piece)
@@ -128,8 +132,8 @@ def unpacked(path: Path, enough: int) -> int:
 
 
 def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
-    """The file's bytes, decompressed, in blocks. Raises Missing, or WrongInput also for a file that
-    unpacks to an implausible size."""
+    """Yield the file's bytes, decompressed, in blocks. Raises Missing if it does not exist,
+    WrongInput if it cannot be read or unpacks to an implausible size."""
     total = 0
     with opened(path) as file:
         largest = most(path)
@@ -144,7 +148,8 @@ def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
 
 
 def content(path: Path) -> bytes:
-    """Content of the file. Raises Missing or WrongInput, also for a file too large to hold."""
+    """Return the content of a file. Raises Missing or WrongInput, the latter also for a file that
+    is too large for memory."""
     found = bytearray()
     for piece in pieces(path):
         found += piece
@@ -154,7 +159,7 @@ def content(path: Path) -> bytes:
 
 
 def utf8(path: Path) -> str:
-    """The text of a file. Raises Missing, or WrongInput with the line that is not text."""
+    """Return the text of a file. Raises Missing, or WrongInput with the line that is not UTF-8."""
     text = content(path)
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1

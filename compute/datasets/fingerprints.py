@@ -1,7 +1,6 @@
-"""Fingerprints of a dataset: SHA-256 over its parsed records in file order.
-
-Folder and archive of the same data agree, because line ends, spacing and key order of the files do
-not matter; a record is hashed as a canonical JSON array and a line feed."""
+"""Fingerprints of a dataset: SHA-256 over its parsed records, in file order. A folder and an
+archive of the same data have the same fingerprint, because line ends, spacing and the order of keys
+do not matter: each record is hashed as a canonical JSON array and a line feed."""
 
 import hashlib
 import json
@@ -26,12 +25,12 @@ class Fingerprint:
         self._hash.update(_canonical(record).encode("utf-8") + b"\n")
 
     def hexdigest(self) -> str:
-        """64 hexadecimal digits over all records so far."""
+        """Return 64 hexadecimal digits over all records so far."""
         return self._hash.hexdigest()
 
 
 class CorpusCount:
-    """Result of one pass over a corpus: fingerprint, size, and the judged ids that are missing."""
+    """The result of one pass over a corpus: fingerprint, size, and judged ids that are missing."""
 
     def __init__(self, judged: Iterable[str] = ()) -> None:
         self.n_documents = 0
@@ -44,7 +43,7 @@ class CorpusCount:
         self._fingerprint = Fingerprint()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The same documents, counted while they are streamed; none is stored."""
+        """Yield the same documents, and count each one as it passes; none is stored."""
         for document in documents:
             self.n_documents += 1
             self.missing.discard(document.doc_id)
@@ -57,17 +56,18 @@ class CorpusCount:
 
     @property
     def fingerprint(self) -> str:
-        """The corpus fingerprint so far; different word lengths give a different one."""
+        """The fingerprint of the corpus so far. It is marked if words were segmented, since that
+        changes the word counts."""
         return self._fingerprint.hexdigest() + " segmented" * bool(self.n_segmented)
 
 
 def queries_fingerprint(queries: DataFrame) -> str:
-    """Fingerprint of `query_id, text` rows in order; an absent text counts as null."""
+    """Return the fingerprint of queries (query_id, text) in order; absent texts count as null."""
     return _frame_fingerprint(queries, ["query_id", "text"])
 
 
 def judgements_fingerprint(judgements: DataFrame) -> str:
-    """Fingerprint of `query_id, doc_id, relevance` rows in order, and of `subtopic`, if present."""
+    """Return the fingerprint of judgements in order, with their subtopics if there are any."""
     if "subtopic" in judgements:
         return _frame_fingerprint(judgements, ["query_id", "doc_id", "subtopic", "relevance"])
     return _frame_fingerprint(judgements, ["query_id", "doc_id", "relevance"])

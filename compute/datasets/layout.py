@@ -1,8 +1,6 @@
-"""Files of the BEIR layout: in a folder, or inside an archive that stays packed.
-
-Archives are never unpacked, so they cannot write anywhere. An archive is still refused if it
-contains links, paths that lead out of it, duplicate names, or files of implausible unpacked size.
-"""
+"""The files of the BEIR layout, in a folder or inside a zip archive, which is not unpacked. Nothing
+from an archive is written to disk. An archive is nevertheless refused if it contains links, paths
+that lead out of it, duplicate names, or files of implausible unpacked size."""
 
 import io
 import lzma
@@ -21,20 +19,21 @@ from compute.base.words import shown
 from compute.datasets import compressed
 
 LARGEST_FILE = 256 * 1024**3
-"""Most bytes that a file in an archive may unpack to; BEIR's largest corpus has 22 GB."""
+"""Maximum unpacked bytes of a file in an archive; BEIR's largest corpus has 22 GB."""
 LARGEST_RATIO = 200
-"""Highest ratio of unpacked to packed size for files above 10 MiB; real text reaches 3 to 30."""
+"""The largest plausible ratio of unpacked to packed size, for files that unpack to more than 10
+MiB. Real text reaches 3 to 30."""
 FREELY = 10 * 1024**2
-"""Bytes that a file may unpack to regardless of its packed size."""
+"""Bytes that a file may unpack to, whatever its packed size."""
 MOST_FILES = 10_000
-"""Most names in an archive; CQADupStack, with twelve collections, has under a hundred."""
+"""Maximum number of files in an archive; CQADupStack's twelve collections have under a hundred."""
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
 
 
 class Files(Protocol):
-    """Files of one or more collections, by their path inside the folder or archive."""
+    """The files of one or more collections, by their path inside the folder or archive."""
 
     @property
     def path(self) -> Path:
@@ -42,23 +41,23 @@ class Files(Protocol):
         ...
 
     def roots(self) -> list[str]:
-        """Inner folders that contain a corpus; '' is the top folder."""
+        """Return the inner folders that contain a corpus; '' is the top folder."""
         ...
 
     def splits(self, root: str) -> list[str]:
-        """Names of the qrels files, sorted, without the ending."""
+        """Return the sorted names of the qrels files of a root, without `.tsv`."""
         ...
 
     def where(self, name: str) -> str:
-        """Name of the file in messages."""
+        """Return the name of a file for messages."""
         ...
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Quick identity of these files: sizes and modification times."""
+        """Return sizes and modification times of these files, as a quick identity."""
         ...
 
     def open(self, name: str) -> Any:
-        """Context manager of a buffered binary stream. Raises Missing."""
+        """Open a buffered binary stream of the file, as a context manager. Raises Missing."""
         ...
 
 
@@ -69,7 +68,7 @@ class Folder:
     path: Path
 
     def roots(self) -> list[str]:
-        """The folder itself and folders up to two levels down, if they contain a corpus."""
+        """Return the folder itself and folders up to two levels down, if they contain a corpus."""
         found = [
             file.parent.relative_to(self.path)
             for depth in ("", "*/", "*/*/")
@@ -78,20 +77,20 @@ class Folder:
         return sorted("" if root == Path() else root.as_posix() for root in found)
 
     def splits(self, root: str) -> list[str]:
-        """Names of the qrels files, sorted, without the ending."""
+        """Return the sorted names of the qrels files of a root, without `.tsv`."""
         return sorted(file.stem for file in (self.path / root / "qrels").glob("*.tsv"))
 
     def where(self, name: str) -> str:
-        """Name of the file in messages."""
+        """Return the name of a file for messages."""
         return str(self.path / name)
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Path, size and modification time of each file."""
+        """Return the folder's path, and the name, size and modification time of each file."""
         return {"path": str(self.path), "files": [_stamp(self.path / name) for name in names]}
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """A buffered stream of the file. Raises Missing if it does not exist or is unreadable."""
+        """Open a buffered stream of the file. Raises Missing, or WrongInput if unreadable."""
         try:
             stream = compressed.Bytes(self.path / name)
         except Missing:
@@ -107,38 +106,38 @@ class Archive:
     path: Path
 
     def roots(self) -> list[str]:
-        """Inner folders, up to two levels down, that contain a corpus."""
+        """Return the inner folders, up to two levels down, that contain a corpus."""
         names = (PurePosixPath(name) for name in self._members())
         found = [name.parent for name in names if name.name == CORPUS and len(name.parts) <= 3]
         visible = [root for root in found if "__MACOSX" not in root.parts]
         return sorted("" if root == PurePosixPath() else str(root) for root in visible)
 
     def splits(self, root: str) -> list[str]:
-        """Names of the qrels files, sorted, without the ending."""
+        """Return the sorted names of the qrels files of a root, without `.tsv`."""
         folder = PurePosixPath(root) / "qrels"
         names = (PurePosixPath(name) for name in self._members())
         found = (name for name in names if name.parent == folder and name.suffix == ".tsv")
         return sorted(name.stem for name in found if not name.name.startswith("."))
 
     def where(self, name: str) -> str:
-        """Name of the file in messages."""
+        """Return the name of a file for messages."""
         return f"{self.path}: {name}"
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Path, size and modification time of the archive, and the files in it that are meant."""
+        """Return path, size and modification time of the archive, and these names in it."""
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
     def names(self) -> list[str]:
-        """The files in it, sorted. Raises WrongInput if one must not be opened."""
+        """Return the sorted names of its files. Raises WrongInput if one of them is unsafe."""
         return sorted(self._members())
 
     def unpacked(self) -> int:
-        """Bytes of all files in it. Raises WrongInput if one must not be opened."""
+        """Return the total unpacked bytes of its files. Raises WrongInput if one is unsafe."""
         return sum(info.file_size for info in self._members().values())
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """A buffered stream of the file. Raises Missing without it, WrongInput if damaged."""
+        """Open a buffered stream of the file. Raises Missing, or WrongInput if damaged."""
         member = self._members().get(name)
         if member is None:
             raise _absent(self.where(name), None)
@@ -149,6 +148,7 @@ class Archive:
             yield io.BufferedReader(_Unpacked(stream, self.where(name)), 1 << 20)
 
     def _members(self) -> dict[str, zipfile.ZipInfo]:
+        """Return the files by normalised name. Raises WrongInput for an unsafe archive."""
         try:
             with zipfile.ZipFile(self.path) as archive:
                 infos = archive.infolist()
@@ -159,7 +159,7 @@ class Archive:
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             _safe(self.path, info)
-            # Names with Windows separators, or with a leading ./, mean the same as elsewhere.
+            # A backslash counts as a slash, and a leading ./ is dropped.
             name = str(PurePosixPath(_posix(info)))
             if name in members:
                 raise WrongInput(f"{self.path} contains {shown(info.filename)} twice" + _AGAIN)
@@ -173,17 +173,18 @@ _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
-    OSError,  # of bzip2
+    OSError,  # raised by bzip2
     EOFError,
     NotImplementedError,
     RuntimeError,
     ValueError,
 )
-"""Exceptions of zipfile and its decompressors on damaged archives."""
+"""Exceptions that zipfile and its decompressors raise for damaged archives."""
 
 
 @contextmanager
 def _refusing_damage(where: str) -> Iterator[None]:
+    """Turn these exceptions into WrongInput within the block."""
     try:
         yield
     except _DAMAGE as error:
@@ -191,18 +192,18 @@ def _refusing_damage(where: str) -> Iterator[None]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A file of an archive; any decompression error becomes WrongInput."""
+    """A file of an archive; any error while it is decompressed becomes WrongInput."""
 
     def __init__(self, stream: IO[bytes], where: str) -> None:
         self._stream = stream
         self._where = where
 
     def readable(self) -> bool:
-        """It is only read."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer with available data."""
+        """Fill the buffer with available data, and return the number of bytes."""
         view = memoryview(buffer)
         with _refusing_damage(self._where):
             found = self._stream.read(len(view))
@@ -211,7 +212,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def files(path: Path) -> Files:
-    """The folder or zip archive at a path. Raises Missing or WrongInput."""
+    """Return the files of the folder or zip archive at a path. Raises Missing or WrongInput."""
     if path.is_dir():
         return Folder(path)
     if not path.exists():
@@ -223,8 +224,8 @@ def files(path: Path) -> Files:
 
 
 def root(files: Files, part: str = "") -> str:
-    """Inner folder of the collection, or of its part (a forum's folder of that name). Raises
-    WrongInput if there is none, or several to choose from."""
+    """Return the inner folder of the collection or, with `part`, the folder of that name (a forum).
+    Raises WrongInput unless exactly one fits."""
     roots = files.roots()
     if part:
         fitting = [name for name in roots if PurePosixPath(name).name == part]
@@ -240,7 +241,7 @@ def root(files: Files, part: str = "") -> str:
 
 def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
     """Raise WrongInput for too many files or too large a total unpacked size. Files that share
-    packed bytes may each be within the limits, but not in total."""
+    packed bytes may each be within the limits while their total is not."""
     if len(infos) > MOST_FILES:
         raise WrongInput(
             f"{path} contains {len(infos):,} files, more than {MOST_FILES:,}: it is not opened"
@@ -258,6 +259,7 @@ def _posix(info: zipfile.ZipInfo) -> str:
 
 
 def _safe(path: Path, info: zipfile.ZipInfo) -> None:
+    """Raise WrongInput for a file in an archive that must not be opened."""
     name = PurePosixPath(_posix(info))
     trouble = ""
     if not info.filename:
@@ -277,6 +279,7 @@ def _safe(path: Path, info: zipfile.ZipInfo) -> None:
 
 
 def _stamp(file: Path) -> dict[str, Any]:
+    """Return name, size and modification time of a file. Raises Missing."""
     try:
         state = file.stat()
     except OSError as error:
@@ -285,6 +288,7 @@ def _stamp(file: Path) -> dict[str, Any]:
 
 
 def _absent(where: str, error: OSError | None) -> Missing:
+    """Return the error for a file that does not exist or cannot be read."""
     if error is None or isinstance(error, FileNotFoundError):
         return Missing(f"{where} is missing: add it")
     return Missing(f"{where} cannot be read ({error.strerror}): fix its permissions or replace it")

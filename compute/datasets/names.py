@@ -1,4 +1,4 @@
-"""Column and field names in other tools' runs and judgements: one table for all readers."""
+"""Names of columns and fields in other tools' runs and judgements: one table for all readers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,10 +12,10 @@ _COLUMNS = {
     "tag": "tag runid runtag system",
     "text": "text content contents body passage chunk passagetext documenttext",
 }
-"""Column of each name; the first in a file counts, since `docid` next to `docno` is an internal id
-of Terrier."""
+"""The known names of each column, preferred names first: `docid` next to `docno` is internal to
+Terrier."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
-"""Names used if no other fits; except for `id`, such a field may hold the query's text."""
+"""Names that count if no other fits. Except for `id`, such a field may hold the query's text."""
 _RUNS = (
     "retrieved retrievedids retrieveddocids retrieveddocs retrieveddocuments retrievedcontextids"
     " retrieveddocumentids retrievedcontext results result run hits ranking rankings toprankings"
@@ -33,30 +33,32 @@ ROLES: dict[str, str] = {
     **dict.fromkeys(_RUNS.split(), RUN),
     **dict.fromkeys(_JUDGED.split(), JUDGED),
 }
-"""Roles of fields that hold lists or objects of documents."""
+"""The role (run or judgements) of each field that holds lists or objects of documents."""
 TEXTS: dict[str, str] = {
     **dict.fromkeys(["retrievedcontexts", "retrievedtexts", "retrievedpassages", "contexts"], RUN),
     **dict.fromkeys(["referencecontexts", "expectedcontexts", "goldcontexts"], JUDGED),
 }
-"""Names of fields that hold lists of document texts."""
+"""The role of each field that holds a list of document texts."""
 LISTS = ROLES | TEXTS
 NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
-"""Fields whose lists of numbers correspond to the lists of documents."""
+"""Fields whose lists of numbers run parallel to the lists of documents, by role."""
 
 
 def plain(name: str) -> str:
-    """Letters and digits of a name; `corpus-id`, `corpus_id` and `corpusId` are the same."""
+    """Return the letters and digits of a name in lower case, so that `corpus-id`, `corpus_id` and
+    `corpusId` are equal."""
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
 def column_of(name: str) -> str:
-    """Column for a name in any spelling; else the name in lower-case letters and digits."""
+    """Return the column that a name means, in any spelling; otherwise the name as by `plain`."""
     found = (of for table in (_COLUMNS, _ELSE) for of, names in table.items() if _in(name, names))
     return next(found, plain(name))
 
 
 def columns(names: Iterable[str]) -> dict[str, str]:
-    """Meaning of each column by its name; several grades or scores have no meaning."""
+    """Return the name in the file for each column that the names mean. If several names mean
+    relevance or score, none counts."""
     by_plain = {plain(name): name for name in reversed([*names])}
     found: dict[str, str] = {}
     for table in (_COLUMNS, _ELSE):
@@ -69,19 +71,19 @@ def columns(names: Iterable[str]) -> dict[str, str]:
 
 
 def lacking(found: Iterable[str]) -> str:
-    """Columns missing from rows; empty if they are complete."""
+    """Return the first column that rows need but lack; empty if they are complete."""
     found = {*found}
     needed = ["query_id", "doc_id", *["score, rank or relevance"] * (not found & _NUMBERS)]
     return next((name for name in needed if name not in found), "")
 
 
 def asks(names: Iterable[str]) -> bool:
-    """Return whether one of the names is a query id's only."""
+    """Return whether one of the names can only mean the id of a query."""
     return any(_in(name, _COLUMNS["query_id"]) for name in names)
 
 
 def has_lists(names: Iterable[str]) -> bool:
-    """Return whether columns contain lists of documents but no single document."""
+    """Return whether the columns contain lists of documents, and none a single document."""
     called = [*names]
     return "doc_id" not in columns(called) and any(plain(name) in LISTS for name in called)
 
@@ -92,7 +94,7 @@ def may_be_text(name: str) -> bool:
 
 
 def is_beir(found: Mapping[str, str]) -> bool:
-    """Return whether these are BEIR's names, with which `score` is a grade."""
+    """Return whether these are BEIR's names, among which `score` means a grade."""
     return plain(found.get("doc_id", "")) == "corpusid" and not {"relevance", "rank"} & {*found}
 
 

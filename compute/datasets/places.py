@@ -1,4 +1,4 @@
-"""Folders in which collections are searched on this machine, and the next step if none is found."""
+"""Folders of this machine in which collections are sought, and the next step if none is found."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from compute.datasets.catalogue import Dataset
 
 
 def folders(settings: Settings) -> list[Path]:
-    """The folder of the settings, if any, then the home's folder."""
+    """Return the folder that the settings name, if any, and then the home's folder of datasets."""
     named = [settings.datasets] if settings.datasets else []
     return [*named, settings.home / "datasets"]
 
 
 def place(name: str, settings: Settings) -> Path | None:
-    """The archive or folder of a collection, whichever is found first."""
+    """Return the first archive or folder of this collection; None if there is none."""
     paths = (path for f in folders(settings) for path in (f / f"{name}.zip", f / name))
     return next((path for path in paths if path.exists()), None)
 
@@ -24,7 +24,7 @@ def is_fetched(dataset: Dataset) -> bool:
 
 
 def how_to_get(dataset: Dataset, settings: Settings) -> str:
-    """Sentence on how to get a dataset that is not on this machine."""
+    """Return a sentence on how to get a dataset that is not on this machine."""
     name = dataset.collection.partition("/")[0]
     into = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
     if not dataset.public:
@@ -41,7 +41,7 @@ def how_to_get(dataset: Dataset, settings: Settings) -> str:
 
 
 def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
-    """Command for a first run, or for `verb`; for an archive, first the command that fetches it."""
+    """Return the command for a first run, or for `verb`; an archive must first be fetched."""
     command = f"python -m compute {verb} {dataset.name}"
     if dataset.group == "PyDocs":
         return f"{command} reads it from the installed library"
@@ -61,7 +61,7 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
 
 
 def how_to_judge(name: str) -> str:
-    """Sentence, to follow a colon, on how to get judgements for a dataset."""
+    """Return a clause, to follow a colon, on how to get judgements for a dataset."""
     return (
         "judge documents on the Judge page, or add qrels (Data page, or python -m compute"
         f" import-dataset --qrels FILE --name {name})"

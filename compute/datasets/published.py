@@ -1,4 +1,4 @@
-"""The papers' tables, with our names: published figures to compare with computed ones."""
+"""The papers' tables with our names: published numbers to compare with computed ones."""
 
 from functools import cache
 from itertools import combinations
@@ -12,19 +12,19 @@ from compute.base.settings import PROJECT
 
 FOLDER = PROJECT / "data" / "published"
 
-# Names of our measures in the papers.
+# The papers' name of a measure, and ours.
 _MEASURES = {"MRR@": "RR@", "Accuracy@": "Success@"}
-# Published names of systems that have several. v1's SBERT is
+# Further published names of systems that are printed under several. v1's SBERT is
 # the cosine variant: its Table 2 equals that column of Table 10 wherever Table 10 is sound.
 _ALSO_PRINTED = {"SBERT": "sbert-cosine", "BM25+CE": "bm25+ce-electra"}
-# Table 3 on efficiency writes BM25 for the paper's own BM25.
+# In its Table 3, on efficiency, each paper means its own BM25 by BM25.
 _BM25_OF = {"BEIR v1": "bm25-elasticsearch", "BEIR v4": "bm25-multifield"}
 # v4 Table 4 has two values per system and measure; each is a separate source.
 _VARIANTS = ("original judgements", "after 980 added judgements")
-# The authors chose these after seeing the results.
+# Datasets left out of v1's correlation; the authors chose them after seeing the results.
 LEFT_OUT = ("bioasq", "signal1m", "webis-touche2020")
 IMPORTED = "Printed: "
-"""First word of the source of an imported table."""
+"""Beginning of the source of an imported table."""
 
 
 def _table(name: str, folder: Path) -> DataFrame:
@@ -32,10 +32,12 @@ def _table(name: str, folder: Path) -> DataFrame:
 
 
 def _short(paper: str) -> str:
+    """Return a paper's short name, such as BEIR v1."""
     return paper.partition(" (")[0].replace(" Learned End-to-End", "")
 
 
 def _measure(metric: str) -> str:
+    """Return our name of a published measure."""
     for printed, ours in _MEASURES.items():
         if metric.startswith(printed):
             return ours + metric.removeprefix(printed)
@@ -44,17 +46,17 @@ def _measure(metric: str) -> str:
 
 @cache
 def names(folder: Path = FOLDER) -> dict[str, str]:
-    """Published name -> our system name, from `systems.csv`."""
+    """Return our system name for each published name, from `systems.csv`."""
     table = _table("systems", folder)
     return dict(zip(table["name_in_results"], table["system"], strict=True)) | _ALSO_PRINTED
 
 
 def results(folder: Path = FOLDER) -> DataFrame:
-    """Every published score, one row each. `paper` as cited, `source` its short name with the table
-    ("BEIR v4, Table 2"), `dataset`, `system` (a published name without a system here, such as a row
-    of an ablation, stays unchanged), `printed` (the published name), `measure` in our spelling,
-    `value`, `in_domain` (the system was trained on this dataset), `suspect` (contradicts its
-    neighbours: shown, never used), `note`."""
+    """Return one row per published score. Columns: `paper` as cited, `source` (its short name and
+    the table, such as "BEIR v4, Table 2"), `dataset`, `system` (a published name without a system
+    here, such as a row of an ablation, stays unchanged), `printed` (the published name), `measure`
+    in our spelling, `value`, `in_domain` (the system was trained on this dataset), `suspect` (it
+    contradicts its neighbours, so it is shown but never used), `note`."""
     table = _table("results", folder)
     variant = table["note"].where(table["note"].isin(_VARIANTS), "")
     source = table["paper"].map(_short) + ", " + table["table"]
@@ -75,7 +77,7 @@ def results(folder: Path = FOLDER) -> DataFrame:
 
 
 def sources(figures: DataFrame) -> list[str]:
-    """Tables of scores, newest of the main papers' tables first, then imported tables."""
+    """Return the sources of scores: the newest main table first, imported tables last."""
     kept = figures["measure"].str.contains("@") | figures["source"].str.startswith(IMPORTED)
     known = list(dict.fromkeys(figures.loc[kept, "source"]))
     first = [source for source in ("BEIR v4, Table 2", "BEIR v1, Table 2") if source in known]
@@ -83,6 +85,7 @@ def sources(figures: DataFrame) -> list[str]:
 
 
 def _order(source: str) -> tuple[bool, str, int, str]:
+    """Return the key that sorts sources: imported or not, paper, number of the table, rest."""
     paper, _, table = source.partition(", Table ")
     number, _, rest = table.partition(",")
     place = int(number) if number.isdecimal() else 0
@@ -90,10 +93,10 @@ def _order(source: str) -> tuple[bool, str, int, str]:
 
 
 def domain_shift(folder: Path = FOLDER) -> DataFrame:
-    """BEIR v1 Table 4: each corpus's similarity to MS MARCO, and the difference from BM25. One row
-    per `dataset` and `system` ("ance", "sbert-cosine"): `unigrams` and `bigrams` (weighted Jaccard
-    similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out` (the three
-    collections that the paper's correlation leaves out, chosen after seeing the results)."""
+    """Return BEIR v1 Table 4: the similarity of each corpus to MS MARCO, and the difference from
+    BM25. One row per `dataset` and `system` ("ance", "sbert-cosine"), with `unigrams` and `bigrams`
+    (weighted Jaccard similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out`
+    (whether it is one of the three collections that the paper's correlation leaves out)."""
     table = _table("domain_shift", folder)
     bm25 = table["bm25_ndcg10"].astype(float)
     frames = [
@@ -113,16 +116,16 @@ def domain_shift(folder: Path = FOLDER) -> DataFrame:
 
 
 OVERLAP = "Pyserini's documentation"
-"""Source of `overlap`."""
+"""The source of `overlap`."""
 OVERLAP_FLOOR = 1e-4
-"""Relative frequency above which word pieces count in `overlap`."""
+"""Word pieces count in `overlap` if their relative frequency is above this."""
 
 
 def overlap(folder: Path = FOLDER) -> DataFrame:
-    """Weighted Jaccard similarity of BEIR's corpora over word pieces, from Pyserini's
-    documentation. dataset, other, similarity (0 to 1) of every pair once, dataset < other. It was
-    most likely computed with the cased tokeniser: it gives .582 for SciFact and NFCorpus, whereas
-    the uncased one gives .607."""
+    """Return the weighted Jaccard similarity of BEIR's corpora over word pieces, from Pyserini's
+    documentation: dataset, other, similarity (0 to 1), each pair once, dataset < other. It was most
+    likely computed with the cased tokeniser: it gives .582 for SciFact and NFCorpus, whereas the
+    uncased tokeniser gives .607."""
     square = pd.read_csv(folder / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
     values = square.to_numpy()
     pairs = [
@@ -134,7 +137,7 @@ def overlap(folder: Path = FOLDER) -> DataFrame:
 
 
 def annotation_effect(figures: DataFrame) -> DataFrame:
-    """BEIR v4 Table 4, indexed by system: TREC-COVID nDCG@10 `before` and `after` 980 judgements
+    """Return BEIR v4 Table 4 by system: nDCG@10 on TREC-COVID `before` and `after` 980 judgements
     were added, and `hole`, the printed Hole@10 (a share, 0 to 1) before that."""
     table = figures[figures["source"].str.startswith("BEIR v4, Table 4")]
     scores = table[table["measure"] == "nDCG@10"]
@@ -148,8 +151,8 @@ MEDIAN_LENGTH, TITLE_ONLY = "median words of the top 10", "documents with a titl
 
 
 def lengths(folder: Path = FOLDER) -> DataFrame:
-    """Document lengths in BEIR v4: source, dataset, system, measure, value. MEDIAN_LENGTH is of a
-    system, TITLE_ONLY (a rounded number of documents) of the collection."""
+    """Return document lengths in BEIR v4: source, dataset, system, measure, value. The measure
+    MEDIAN_LENGTH belongs to a system; TITLE_ONLY, a rounded number, to a collection."""
     table = _table("lengths", folder)
     return DataFrame(
         {
@@ -163,9 +166,9 @@ def lengths(folder: Path = FOLDER) -> DataFrame:
 
 
 def efficiency(folder: Path = FOLDER) -> DataFrame:
-    """Published latency and index size: `system`, `source`, and numbers (absent if not reported).
-    `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents; `dimensions` of
-    a vector, `rank` by the zero-shot performance."""
+    """Return the published latency and index size of each `system`, with its `source`. The numbers
+    (NaN if not reported) are `gpu_ms_per_query`, `cpu_ms_per_query` and `index_gb`, measured on
+    `documents` documents; `dimensions` of a vector; and `rank` by zero-shot performance."""
     table = _table("efficiency", folder)
     numbers = [
         "rank",
@@ -184,7 +187,7 @@ def efficiency(folder: Path = FOLDER) -> DataFrame:
 
 
 def translation(folder: Path = FOLDER) -> DataFrame:
-    """BEIR-PL Table 2: `part` of a collection, and its `labse`, `semantic` and `strict` quality."""
+    """Return BEIR-PL Table 2: `part` of a collection; quality by `labse`, `semantic`, `strict`."""
     table = _table("translation_pl", folder)
     return table.assign(
         **{column: table[column].astype(float) for column in ("labse", "semantic", "strict")}
@@ -192,31 +195,31 @@ def translation(folder: Path = FOLDER) -> DataFrame:
 
 
 def reasons(folder: Path = FOLDER) -> DataFrame:
-    """Known reasons for differences from published scores: source (its beginning), dataset and
-    system (`*`: any), reason; the first match counts."""
+    """Return the known reasons for differences from published scores: source (only its beginning),
+    dataset and system (`*`: any), reason. The first row that matches counts."""
     return _table("reasons", folder)
 
 
 SAID = ("built", "task", "bias", "query", "document", "corpus")
-"""Row of `descriptions` for a dataset."""
+"""The facts that `descriptions` gives about a dataset."""
 
 
 @cache
 def descriptions(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
-    """How datasets were built, their task and annotation bias, and the papers' example of a query
-    and a relevant document's title if the licence allows it; by dataset or group."""
+    """Return, by dataset or group, how datasets were built, their task and annotation bias and, if
+    the licence allows it, the papers' example of a query and of a relevant document's title."""
     rows = _table("descriptions", folder).to_dict("records")
     return {row["dataset"]: {name: row[name] for name in SAID} for row in rows}
 
 
 def query_counts(folder: Path = FOLDER) -> DataFrame:
-    """Table 4 of BM25 Query Augmentation: dataset, train_queries, dev_queries, test_queries."""
+    """Return Query Augmentation's Table 4: dataset, train_queries, dev_queries, test_queries."""
     table = _table("query_counts", folder).set_index("dataset")
     return table.apply(pd.to_numeric).reset_index()
 
 
 def averages(folder: Path = FOLDER) -> DataFrame:
-    """AVERAGE rows of published tables: source, system, printed, measure, value."""
+    """Return the average rows of published tables: source, system, printed, measure, value."""
     table = _table("averages", folder)
     ours = table["system"].replace(names(folder))
     return table.assign(printed=table["system"], system=ours, value=table["value"].astype(float))

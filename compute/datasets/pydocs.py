@@ -1,8 +1,9 @@
 """PyDocs: the documentation of an installed library as a test collection.
 
-A document is a public function or class: its docstring without the See Also section. A query is a
-document's summary line; the relevant documents are those that its authors list under See Also. The
-text is read from the installed package, so equal versions give equal collections."""
+A document is a public function or class, with its docstring except for the See Also section. A
+query is the summary line of such a docstring. Its relevant documents are those that the authors
+list under See Also. The text comes from the installed package, so equal versions give equal
+collections."""
 
 import importlib
 import importlib.util
@@ -25,14 +26,14 @@ from compute.base.settings import PROJECT
 from compute.datasets.records import Document, Judgement, Query
 
 BUILDER_VERSION = 3
-"""Increased by hand whenever the same library would give a different collection."""
+"""Increased by hand whenever a change of this code would change a collection."""
 
 
 class Library(NamedTuple):
     """A library whose documentation is a collection."""
 
     package: str
-    """Name of the imported package."""
+    """Name of the package to import."""
     homepage: str
 
 
@@ -47,9 +48,9 @@ LIBRARIES = {
 ABBREVIATIONS = {"np": "numpy", "sp": "scipy", "pd": "pandas", "nx": "networkx"}
 
 METHODS_OF = {"pandas": ("DataFrame", "Series")}
-"""Classes whose methods count as functions; most pandas functions are such methods."""
+"""Classes whose methods count as functions; most of pandas' functions are such methods."""
 
-# Test suites, vendored code, build tools, modules declared private, and C-level copies of functions
+# Skipped: test suites, vendored code, build tools, private modules, and C-level copies of functions
 # documented elsewhere.
 _NOT_PUBLIC = {"tests", "testutils", "conftest", "externals", "f2py", "distutils"} | {
     "core",
@@ -65,7 +66,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 class Collection(NamedTuple):
-    """A complete collection, with documents and queries in the order of their ids."""
+    """A whole collection, with documents and queries in the order of their ids."""
 
     documents: tuple[Document, ...]
     queries: tuple[Query, ...]
@@ -74,34 +75,34 @@ class Collection(NamedTuple):
 
 @dataclass
 class Names:
-    """Public functions and classes of a library, with one id and all names for each."""
+    """The public functions and classes of a library; each has one id and any number of names."""
 
     objects: dict[str, object] = field(default_factory=dict)
-    """Objects by id: the shortest dotted name, or alphabetically first of several."""
+    """Objects by id. The id is the shortest dotted name, or the alphabetically first of several."""
     ids: dict[str, str] = field(default_factory=dict)
-    """Id by each public dotted name."""
+    """The id of each public dotted name."""
     by_identity: dict[int, str] = field(default_factory=dict)
-    """Id by `id(object)`."""
+    """The id of each object, by Python's `id(object)`."""
     by_ending: dict[str, set[str]] = field(default_factory=dict)
-    """Ids with this ending: `norm` and `linalg.norm` for numpy.linalg.norm."""
+    """The ids that end thus: `norm` and `linalg.norm` for numpy.linalg.norm."""
 
 
 def build(library: str) -> Collection:
-    """The collection of an installed library. Raises Missing for an unknown library, Unavailable if
-    it is not installed. A separate process reads the docstrings, because libraries edit each
-    other's docstrings; importing SciPy lengthens the one of numpy.sinc."""
+    """Build the collection of an installed library. Raises Missing for an unknown library,
+    Unavailable if it is not installed. A separate process reads the docstrings, because libraries
+    edit each other's: importing SciPy lengthens the docstring of numpy.sinc."""
     if library not in LIBRARIES:
         raise Missing(
             f"there is no PyDocs collection of {library!r}, only of: {', '.join(LIBRARIES)}"
         )
     if importlib.util.find_spec(LIBRARIES[library].package) is None:
         raise Unavailable(f"{library} is not installed: make run installs it")
-    # SciPy samples from its distributions for their docstrings; NumPy asks `secrets` for a seed.
+    # SciPy samples from distributions for their docstrings, so NumPy's seed must be constant.
     script = (
         "import secrets, sys; secrets.randbits = lambda k: 0; "
         "from compute.datasets import pydocs; pydocs.write(sys.argv[1])"
     )
-    # Switches such as SCIPY_ARRAY_API change docstrings; others change the places of modules.
+    # Switches such as SCIPY_ARRAY_API change docstrings; others change where modules are found.
     switches = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "SCIPY_", "NUMPY_", "NETWORKX_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(switches)}
     answer = subprocess.run(
@@ -121,12 +122,12 @@ def build(library: str) -> Collection:
 
 
 def write(library: str) -> None:
-    """Write the collection to standard output as one JSON array."""
+    """Write the library's collection to standard output, as one JSON array."""
     sys.stdout.write(json.dumps(collect(LIBRARIES[library].package)))
 
 
 def collect(package: str) -> Collection:
-    """The collection of a package, as this process reads it."""
+    """Return the collection of a package, from the docstrings as this process sees them."""
     names = public_names(package)
     documents, queries, judgements = [], [], []
     for doc_id in sorted(names.objects):
@@ -144,7 +145,7 @@ def collect(package: str) -> Collection:
 
 
 def public_names(package: str) -> Names:
-    """All documented public functions and classes of the package, including its own submodules."""
+    """Find all documented public functions and classes of a package and its submodules."""
     found: dict[int, tuple[object, list[str]]] = {}
     with warnings.catch_warnings():
         # Deprecated names warn on access, which cannot be fixed here.
@@ -165,6 +166,8 @@ def public_names(package: str) -> Names:
 
 
 def _candidates(package: str) -> Iterator[tuple[str, object]]:
+    """Yield the dotted name and value of everything public in a package, including the methods of
+    classes in METHODS_OF."""
     for module in _modules(package):
         for name in _listed(module):
             yield f"{module.__name__}.{name}", vars(module).get(name)
@@ -177,6 +180,7 @@ def _candidates(package: str) -> Iterator[tuple[str, object]]:
 
 
 def _modules(name: str) -> Iterator[ModuleType]:
+    """Yield a module and all public modules inside it that can be imported."""
     try:
         module = importlib.import_module(name)
     except ImportError:  # This submodule needs an optional package.
@@ -188,6 +192,7 @@ def _modules(name: str) -> Iterator[ModuleType]:
 
 
 def _listed(module: ModuleType) -> Iterable[str]:
+    """Return the public names of a module."""
     listed = getattr(module, "__all__", [])
     if listed and not hasattr(module, "__path__"):
         return listed
@@ -197,6 +202,7 @@ def _listed(module: ModuleType) -> Iterable[str]:
 
 
 def _is_documented(value: object, package: str) -> bool:
+    """Return whether a value is a function or class of this package and has a docstring."""
     kind = type(value)
     callable_kind = inspect.isroutine(value) or inspect.isclass(value) or kind.__name__ == "ufunc"
     origins = (getattr(value, "__module__", None) or "", kind.__module__ or "")
@@ -210,7 +216,7 @@ def _docstring(value: object) -> str:
 
 
 def without_see_also(docstring: str) -> tuple[str, list[str]]:
-    """The docstring without its See Also section, and the lines of that section."""
+    """Return the docstring without its See Also section, and the lines of that section."""
     lines = docstring.splitlines()
     starts = [i for i in range(len(lines) - 1) if _UNDERLINE.fullmatch(lines[i + 1])]
     starts = [i for i in starts if lines[i].strip()]
@@ -223,7 +229,7 @@ def without_see_also(docstring: str) -> tuple[str, list[str]]:
 
 
 def listed_names(see_also: Iterable[str]) -> list[str]:
-    """The names that a See Also section lists, in numpydoc's form `name, name : description`."""
+    """Return the names that a See Also section lists, as numpydoc's `name, name : description`."""
     names = []
     for line in textwrap.dedent("\n".join(see_also)).splitlines():
         if line[:1].isspace():
@@ -237,9 +243,9 @@ def listed_names(see_also: Iterable[str]) -> list[str]:
 
 
 def resolve(name: str, doc_id: str, names: Names) -> str | None:
-    """The id that a name in doc_id's See Also section refers to, or None. Tries in turn the name as
-    written, within the module of doc_id and its parents, as resolved by the defining module's code,
-    and as the ending of a single id."""
+    """Return the id that a name in doc_id's See Also section refers to, or None. Tries in turn the
+    name as written, the name within the module of doc_id and its parents, the name as the defining
+    module's code resolves it, and the name as the ending of exactly one id."""
     head, dot, rest = name.partition(".")
     name = ABBREVIATIONS.get(head, head) + dot + rest
     around = doc_id.split(".")[:-1]
@@ -258,7 +264,7 @@ def resolve(name: str, doc_id: str, names: Names) -> str | None:
 
 
 def summary_line(text: str, doc_id: str) -> str:
-    """The first paragraph as one line, without a leading call signature; '' if there is none."""
+    """Return the first paragraph as one line, without a leading call signature, or ''."""
     own_name = doc_id.rpartition(".")[2]
     for paragraph in re.split(r"\n\s*\n", text):
         lines = paragraph.strip().splitlines()

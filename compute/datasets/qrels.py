@@ -1,4 +1,4 @@
-"""Qrels files of TREC and BEIR: reading and writing judgements."""
+"""The qrels files of TREC and BEIR: reading and writing judgements."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from compute.datasets.shapes import grades
 
 _PAIR = ["query_id", "doc_id"]
 ITERATION = "iteration"
-"""The second of TREC's columns, which is unused or contains the judged subtopic."""
+"""The second of TREC's four columns, which is unused or contains the judged subtopic."""
 LEAST = 0.05
-"""Least share of pairs with several subtopics for which the column counts as subtopics."""
+"""Minimum share of pairs with several values in that column for which it counts as subtopics."""
 _TREC = trec.Layout(
     "qrels line",
     (
@@ -40,30 +40,30 @@ _BEIR = trec.Layout(
 
 @dataclass(frozen=True)
 class Form:
-    """Layout of a qrels file."""
+    """The layout of a qrels file, or the reason to refuse it."""
 
     layout: trec.Layout
     skip: int = 0
-    """Number of lines above the judgements, including the header."""
+    """Number of lines above the judgements, the header included."""
     fault: str = ""
-    """Reason to refuse the file regardless of its lines; empty if there is none."""
+    """Reason to refuse the file whatever its lines contain; empty if there is none."""
     remedy: str = ""
     ranked: bool = False
-    """True if it is refused because it is, or may be, a ranking."""
+    """Whether it is refused because it is, or may be, a ranking."""
 
 
 def form(path: Path, how: shapes.How | None = None) -> Form:
-    """`form_of` for the first lines of a file; the user may declare them judgements. Raises Missing
-    or WrongInput if the file cannot be read."""
+    """Return `form_of` for a file's first lines, except that the user may declare a ranking to be
+    judgements. Raises Missing or WrongInput if the file cannot be read."""
     found = form_of(trec.lines(path))
     sure = how is not None and how.role == JUDGED and found.ranked
     return replace(found, fault="", ranked=False) if sure else found
 
 
 def form_of(lines: Sequence[str]) -> Form:
-    """The form of TREC's four columns, or BEIR's three under their header, according to the first
-    line. A file that the other lines show to be a ranking is refused; without a header, so is a
-    possible ranking."""
+    """Return the form of a file, from its first lines: TREC's four columns, or BEIR's three under
+    their header. A file whose values show a ranking is refused; without a header, so is one that
+    may be a ranking."""
     above, first = _first(lines)
     if len(names := first.split("\t")) == 3:
         return _of_three(names, lines[above:], above)
@@ -73,7 +73,8 @@ def form_of(lines: Sequence[str]) -> Form:
 
 
 def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
-    """The form of tab-separated columns whose first line contains `names`, or the first values."""
+    """Return the form of three tab-separated columns. `names` is the first of the lines: the header
+    or, without one, a judgement."""
     order, named = QRELS, not reads_as_number(names[2])
     if named:
         try:
@@ -99,33 +100,32 @@ def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
 
 @dataclass(frozen=True)
 class Qrels:
-    """Content of a qrels file."""
+    """The content of a qrels file."""
 
     judgements: pd.DataFrame
-    """query_id, doc_id, relevance (whole number), each pair once, in file order."""
+    """query_id, doc_id, relevance (a whole number): each pair once, in file order."""
     subtopics: pd.DataFrame | None
-    """query_id, doc_id, subtopic, relevance, each once, if the second column contains subtopics."""
+    """query_id, doc_id, subtopic, relevance, each once, if the second column has subtopics."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Texts of queries by id, if the file has them."""
+    """Texts of queries by id, if the file contains them."""
     documents: Mapping[str, str] = field(default_factory=dict)
-    """Ids of documents."""
+    """Texts of documents by id, if the file contains them."""
     told: str = ""
-    """Sentence on the conversion of fractions or words to grades."""
+    """A sentence on how fractions or words were converted to grades; empty if none were."""
 
 
 def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
-    """query_id, doc_id, relevance of a qrels file; see `read`."""
+    """Return the judgements (query_id, doc_id, relevance) of a qrels file; see `read`."""
     return read(path, how).judgements
 
 
 def read(path: Path, how: shapes.How | None = None) -> Qrels:
-    """The judgements of a qrels file, and its judgements by subtopic if it has them. The file has
-    TREC's four columns separated by spaces, or BEIR's three separated by tabs under a header line.
-    The second of four columns contains subtopics according to `has_subtopics`; otherwise it is
-    ignored. A pair with several subtopics gets its highest grade. Raises Missing or WrongInput with
-    file and line; three columns without the header are refused, since readers that skip a header
-    would lose the first judgement, and so is a pair with two different judgements (under one
-    subtopic)."""
+    """Read the judgements of a qrels file, and its judgements by subtopic if it has them. The file
+    has TREC's four columns separated by spaces, or BEIR's three separated by tabs under a header
+    line. The second of four columns contains subtopics if `has_subtopics` says so; otherwise it is
+    ignored. A pair with several subtopics gets its highest grade. Raises Missing, or WrongInput
+    with file and line. Three columns without the header are refused, since readers that skip a
+    header would lose the first judgement; so is a pair with two different grades (per subtopic)."""
     how = how or shapes.How()
     if held := shapes.held(path, how):
         table, told = held.as_judged(how)
@@ -153,7 +153,7 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
 
 
 def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
-    """Columns of TREC's or BEIR's judgements, and the conversion of fractions to grades."""
+    """Return the columns of TREC's or BEIR's judgements, and a sentence on converted fractions."""
     if not how.levels and not how.rounded:
         return trec.read_columns(path, form.layout, skip=form.skip), ""
     kinds = dict(form.layout.columns) | {"relevance": pa.string()}
@@ -168,8 +168,8 @@ def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
 
 def has_subtopics(table: pa.Table) -> bool:
     """Return whether the second column of qrels contains subtopics: at least LEAST of the
-    query–document pairs have several values in it. If the column has iterations or rounds instead,
-    each pair is judged once."""
+    query–document pairs have several values in it. If the column holds iterations or rounds
+    instead, each pair is judged once."""
     if ITERATION not in table.column_names or not table.num_rows:
         return False
     several = table.group_by(_PAIR).aggregate([(ITERATION, "count_distinct")])
@@ -178,7 +178,7 @@ def has_subtopics(table: pa.Table) -> bool:
 
 
 def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
-    """Each row once. Raises WrongInput for a key with two different grades."""
+    """Return each row once, as a frame. Raises WrongInput for a key with two different grades."""
     columns = [pa.field(name, pa.large_string()) for name in key]
     wanted = pa.schema([*columns, ("relevance", pa.int64())])
     frame = table.select(wanted.names).cast(wanted).to_pandas().drop_duplicates(ignore_index=True)
@@ -202,8 +202,8 @@ def is_empty(path: Path) -> bool:
 
 
 def is_qrels(path: Path) -> bool:
-    """Return whether the file begins like qrels (TREC's four columns or BEIR's header, followed by
-    judgements), not like a ranking. Raises Missing or WrongInput for an unreadable file."""
+    """Return whether the file begins like qrels (judgements in TREC's four columns or under BEIR's
+    header), and not like a ranking. Raises Missing or WrongInput for an unreadable file."""
     if shapes.is_parquet(path):
         return False
     lines = trec.lines(path)
@@ -214,8 +214,8 @@ def is_qrels(path: Path) -> bool:
 
 
 def as_trec(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance as TREC's four columns, with 0 in the second. Raises WrongInput
-    for an id that contains a space."""
+    """Return judgements (query_id, doc_id, relevance) as TREC's four columns, with 0 in the second.
+    Raises WrongInput for an id that contains a space."""
     for names in (judgements["query_id"], judgements["doc_id"]):
         trec.refuse_blanks(names, Path("TREC qrels"))
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
@@ -223,7 +223,7 @@ def as_trec(judgements: pd.DataFrame) -> str:
 
 
 def as_json(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance as a dictionary of ranx and BEIR: {query: {doc: grade}}."""
+    """Return judgements (query_id, doc_id, relevance) as JSON for ranx: {query: {doc: grade}}."""
     table: dict[str, dict[str, int]] = {}
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     for query, doc, grade in rows:
@@ -232,8 +232,8 @@ def as_json(judgements: pd.DataFrame) -> str:
 
 
 def as_beir(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance separated by tabs under BEIR's header. Raises WrongInput for an
-    id that is empty or contains a tab or line end."""
+    """Return judgements (query_id, doc_id, relevance), separated by tabs, under BEIR's header.
+    Raises WrongInput for an id that is empty or contains a tab or a line break."""
     for names in (judgements["query_id"], judgements["doc_id"]):
         wrong = names[names.str.contains("[\t\r\n]|^$", regex=True)]
         if len(wrong):
@@ -247,12 +247,13 @@ def as_beir(judgements: pd.DataFrame) -> str:
 
 
 def _first(lines: Sequence[str]) -> tuple[int, str]:
-    """Number of lines above the first that is neither blank nor a comment, and that line. If all
-    lines begin with `#`, none counts as a comment and the first line is returned."""
+    """Return the first line that is neither blank nor a comment, preceded by the number of lines
+    above it. If all lines begin with `#`, none counts as a comment."""
     data = [(above, line) for above, line in enumerate(lines) if line.strip()]
     plain = ((above, line) for above, line in data if not line.startswith("#"))
     return next(plain, next(iter(data), (0, "")))
 
 
 def _whole(text: str) -> bool:
+    """Return whether the text is a whole number."""
     return WHOLE.fullmatch(text.strip()) is not None

@@ -1,4 +1,4 @@
-"""Detection of rankings given as judgements, from their first rows."""
+"""Detection of rankings among files given as judgements, from their first rows."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,14 @@ from pandas import DataFrame
 
 Rows = Sequence[Sequence[str]]
 _AT_LEAST, _GRADES, _LEVELS = 3, 5, 10
-"""Rows of a query that suffice to distinguish ranks from grades; largest plausible grade in a file
-that declares grades; whole numbers above which falling values are scores."""
+"""Rows of a query that suffice to distinguish ranks from grades; the largest plausible grade in a
+file that declares grades; the number of distinct values above which falling numbers are scores."""
 
 
 def seen(rows: Rows, *, named: bool) -> str:
-    """Reason why rows (query, document, number, or with another column before the last) are a
-    ranking; empty if they may be judgements. `named`: a header or TREC's form declares
-    judgements."""
+    """Return the reason why rows are a ranking; empty if they may be judgements. Each row is
+    (query, document, number), or has another column before the number. `named` says that a header
+    or TREC's four columns declare judgements."""
     if not rows:
         return ""
     frame, last = DataFrame(rows), len(rows[0]) - 1
@@ -41,7 +41,7 @@ def seen(rows: Rows, *, named: bool) -> str:
 
 
 def _counting(frame: DataFrame, place: int, largest: float) -> "pd.Series[bool]":
-    """Return whether a column counts 1, 2, 3 … in each query with enough rows; `largest` is the
+    """Return, for each query with enough rows, whether a column counts 1, 2, 3 …; `largest` is the
     largest number in the last column."""
     lists = _long(_lists(frame, place))
     # A few distinct grades in descending order also change in steps of 1, but downwards.
@@ -49,7 +49,7 @@ def _counting(frame: DataFrame, place: int, largest: float) -> "pd.Series[bool]"
 
 
 def are_ranks(rows: Rows) -> bool:
-    """Return whether the numbers of rows (query, document, number) count 1, 2, 3 …, as ranks do."""
+    """Return whether the numbers in rows (query, document, number) count 1, 2, 3 …, as ranks do."""
     if not rows:
         return False
     frame = DataFrame(rows)
@@ -60,7 +60,7 @@ def are_ranks(rows: Rows) -> bool:
 
 
 def is_ranked(rows: Rows) -> bool:
-    """Return whether rows of four columns are query, document, rank and number."""
+    """Return whether rows of four columns are (query, document, rank, number)."""
     frame = DataFrame(rows)
     documents = frame[1].nunique() > 1 and not frame.duplicated([0, 1]).any()
     return documents and bool(_lists(frame, 2)["counts"].all())
@@ -74,7 +74,8 @@ def counts(rows: Rows, place: int) -> bool:
 
 
 def suspected(rows: Rows) -> str:
-    """Reason why rows of query, document and number may be a ranking although they are few."""
+    """Return the reason why rows (query, document, number) may be a ranking, even if they are too
+    few to decide; empty if there is none."""
     lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})
     if not _all_count(lists):
         return ""
@@ -84,12 +85,13 @@ def suspected(rows: Rows) -> str:
 
 
 def _all_count(lists: DataFrame) -> bool:
+    """Return whether the column counts from 0 or 1 in every query, and never downwards."""
     return bool((lists["counts"] & ~lists["low"].lt(0)).all())
 
 
 def graded(rows: Rows) -> tuple[bool, bool]:
-    """Return whether rows (query, document, number) of queries with three or more rows have small
-    whole numbers, like grades, and whether these rise in most lists, unlike scores."""
+    """Return two facts about the queries with three or more rows (query, document, number): whether
+    the numbers are small and whole, like grades, and whether most lists rise, unlike scores."""
     frame = DataFrame(rows)
     number = pd.to_numeric(frame[2], errors="coerce") if rows else pd.Series([float("nan")])
     if not (number.between(0, _GRADES) & (number % 1 == 0)).all() or number.nunique() < 2:
@@ -99,13 +101,13 @@ def graded(rows: Rows) -> tuple[bool, bool]:
 
 
 def _long(lists: DataFrame) -> DataFrame:
-    """Rows of queries with enough rows for a decision; other queries are inconclusive."""
+    """Keep the queries with enough rows for a decision; the others are inconclusive."""
     return lists[lists["n"] >= _AT_LEAST]
 
 
 def _lists(frame: DataFrame, place: int) -> DataFrame:
-    """For each query: its number of rows, whether a column counts 1, 2, 3 … (or from 0) in some
-    order, and the smallest and largest step in that column."""
+    """Return one row per query: n (its number of rows), low and high (the smallest and largest step
+    in this column) and counts (whether it has the values 1, 2, 3 …, or 0, 1, 2 …, in any order)."""
     number = pd.to_numeric(frame[place], errors="coerce")
     steps = number.groupby(frame[0]).diff()
     by = DataFrame({"number": number, "step": steps}).groupby(frame[0])

@@ -1,4 +1,4 @@
-"""Reading a collection: documents streaming in file order, queries and judgements as frames."""
+"""Reading a collection: documents as a stream in file order, queries and judgements as frames."""
 
 from abc import ABC, abstractmethod
 from array import array
@@ -23,50 +23,48 @@ from compute.datasets.records import Document, Judgement, Problem, Trouble, refu
 
 
 class Source(ABC):
-    """A collection and split, read from its source."""
+    """A collection and one of its splits, read from where it is stored."""
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
-        """All documents in file order, one at a time. Raises WrongInput with file and line. A
-        repeated id is found only after all documents were read, so its error is raised at the
-        end."""
+        """Yield all documents in file order, one at a time. Raises WrongInput with file and line. A
+        repeated id is detected only once all documents are read, so its error comes last."""
 
     @abstractmethod
     def all_queries(self) -> DataFrame:
-        """query_id, text: the queries of all splits, in file order."""
+        """Return the queries (query_id, text) of all splits, in file order."""
 
     @abstractmethod
     def judgements(self) -> DataFrame:
-        """query_id, doc_id, relevance: the judgements of the split, in file order."""
+        """Return the judgements (query_id, doc_id, relevance) of the split, in file order."""
 
     def subtopics(self) -> DataFrame | None:
-        """query_id, doc_id, subtopic, relevance if judgements are by subtopic; otherwise None."""
+        """Return query_id, doc_id, subtopic, relevance; None unless judged by subtopic."""
         return None
 
     def left_out(self) -> dict[str, int]:
-        """Ignored fields besides the query texts, with counts."""
+        """Return the ignored fields in the texts of queries, with their counts."""
         return {}
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence on grades converted from other values (or an empty
-        string)."""
+        """Return `left_out`, and in `grades` a sentence on grades converted from other values."""
         return {"left_out": self.left_out(), "grades": ""}
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
-        """Identity of the source, determined without reading all of it."""
+        """Return a quick identity of the source, found without reading all of it."""
 
     def read_from(self) -> list[Path]:
-        """Files of the source; empty for a library."""
+        """Return the files of the source; none for a library."""
         return []
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """Arguments with which `import-dataset` reads these files again."""
+        """Return the arguments with which `import-dataset` reads these files again."""
         return [*names[:1], "--split", split]
 
     def queries(self) -> DataFrame:
-        """query_id, text: queries with a judgement in the split; all queries if nothing is
-        judged."""
+        """Return the queries (query_id, text) with a judgement in the split, or all queries if the
+        split has no judgements."""
         queries, judged = self.all_queries(), self.judgements()["query_id"]
         if judged.empty:
             return queries
@@ -74,7 +72,7 @@ class Source(ABC):
 
 
 class BeirSource(Source):
-    """A folder or archive of the BEIR layout. `check` passes its own problem handler."""
+    """A folder or archive of the BEIR layout. Only `check` passes its own problem handler."""
 
     def __init__(
         self,
@@ -86,15 +84,15 @@ class BeirSource(Source):
         judged: bool = True,
         own: bool = True,
     ) -> None:
-        self.own = own  # In BEIR's own datasets the last judgement of a pair counts.
+        self.own = own  # In BEIR's datasets (not own), the last judgement of a pair counts.
         self.called = ""
-        """Name of an upload if it differs from the file's."""
+        """The name under which the file was uploaded, if it was."""
         self.stored: DataFrame | None = None
-        """Queries of a dataset that only gets documents, instead of the file of queries."""
+        """Queries that replace the file of queries, for a dataset that only gets documents."""
         self.files = files
         self.split = split
         self.judged = judged and bool(files.splits(root))
-        """Return whether it has judgements that are wanted."""
+        """Whether it has judgements and the caller wants them."""
         self.corpus = _inside(root, CORPUS)
         self.query_file = _inside(root, QUERIES)
         self.qrels = _inside(root, f"qrels/{split}.tsv")
@@ -102,7 +100,7 @@ class BeirSource(Source):
         self._problem = problem
 
     def documents(self) -> Iterator[Document]:
-        """All documents in file order, one at a time. Raises WrongInput with file and line."""
+        """Yield all documents in file order. Raises WrongInput with file and line."""
         where = self.files.where(self.corpus)
         # Eight bytes per document: 15 million ids as strings would take gigabytes.
         hashes = array("q")
@@ -128,11 +126,12 @@ class BeirSource(Source):
         return _frame(list(texts.items()), ["query_id", "text"])
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: the queries of all splits, in file order."""
+        """Return the queries (query_id, text) of all splits, in file order."""
         return (self._queries if self.stored is None else self.stored).copy()
 
     @cached_property
     def _judged(self) -> tuple[DataFrame, list[int]]:
+        """The judgements of the split, and the lines that judge a pair again."""
         if not self.judged:
             return _none(), []
         self._known_split()
@@ -159,27 +158,27 @@ class BeirSource(Source):
         return frame.astype({"relevance": "int32"}), again
 
     def judgements(self) -> DataFrame:
-        """query_id, doc_id, relevance of the split, each pair once."""
+        """Return the judgements (query_id, doc_id, relevance) of the split, each pair once."""
         return self._judged[0].copy()
 
     def repeated_judgements(self) -> list[int]:
-        """Lines of the qrels that judge a pair a second time."""
+        """Return the numbers of the qrels lines that judge a pair again."""
         return list(self._judged[1])
 
     def identity(self) -> dict[str, Any]:
-        """Path, sizes and modification times of the files, and the split."""
+        """Return path, sizes and modification times of the files, and the split."""
         stamp: dict[str, Any] = self.files.stamp(self._names) | {"split": self.split}
         if self.called:
             stamp["files"] = [file | {"name": self.called} for file in stamp["files"]]
         return stamp
 
     def read_from(self) -> list[Path]:
-        """The archive, or the files of a folder."""
+        """Return the archive, or the files of a folder."""
         path = self.files.path
         return [path] if path.is_file() else [path / name for name in self._names]
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """The archive or folder, and the split."""
+        """Return the archive or folder, and the split, as arguments of `import-dataset`."""
         path = self.files.path
         return super().words(names if path.is_file() else [path.name], split)
 
@@ -195,6 +194,8 @@ class BeirSource(Source):
             raise Missing(f"{self.files.where(self.qrels)} is missing; splits there: {known}")
 
     def _repeated_documents(self, hashes: array) -> None:
+        """Report repeated ids, given the hashes of all ids. Only documents whose hash occurs twice
+        are read again and compared."""
         ordered = np.sort(np.frombuffer(hashes, dtype=np.int64))
         suspects = set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
         if not suspects:
@@ -210,45 +211,45 @@ class BeirSource(Source):
 
 
 class QrelsOnly(Source):
-    """Judgements without documents; ids replace texts."""
+    """Judgements without documents. Queries have no texts unless the file contains them."""
 
     def __init__(self, path: Path, how: shapes.How | None = None) -> None:
         self.path = path
         self.how = how or shapes.How()
 
     def documents(self) -> Iterator[Document]:
-        """Documents whose texts are in the rows of the file; usually there are none."""
+        """Yield the documents whose texts are in the rows of the file; usually there are none."""
         return (Document(name, "", text) for name, text in self._qrels.documents.items())
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: judged queries in file order; texts that the file lacks are NA."""
+        """Return the judged queries (query_id, text), in file order; absent texts are NA."""
         ids = self._qrels.judgements["query_id"].drop_duplicates().reset_index(drop=True)
         return DataFrame({"query_id": ids, "text": ids.map(dict(self._qrels.texts)).astype("str")})
 
     def read_from(self) -> list[Path]:
-        """The only file."""
+        """Return the only file."""
         return [self.path]
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """`--qrels` with the file, and the reading options."""
+        """Return `--qrels` with the file, and the reading options."""
         return ["--qrels", names[0], *self.how.words()]
 
     def judgements(self) -> DataFrame:
-        """query_id, doc_id, relevance. Raises WrongInput with file and line."""
+        """Return query_id, doc_id, relevance. Raises WrongInput with file and line."""
         return self._qrels.judgements.copy()
 
     def subtopics(self) -> DataFrame | None:
-        """query_id, doc_id, subtopic, relevance, if the second column contains subtopics."""
+        """Return query_id, doc_id, subtopic, relevance if the second column contains subtopics."""
         found = self._qrels.subtopics
         return None if found is None else found.copy()
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and modification time of the file, and the reading options."""
+        """Return path, size and modification time of the file, and the reading options."""
         stamp = layout.Folder(self.path.parent).stamp([self.path.name])
         return stamp | ({"read_with": words} if (words := self.how.words()) else {})
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence on grades converted from fractions or words."""
+        """Return `left_out`, and in `grades` a sentence on converted grades."""
         return super().told() | {"grades": self._qrels.told}
 
     @cached_property
@@ -257,7 +258,7 @@ class QrelsOnly(Source):
 
 
 class PyDocs(Source):
-    """Documentation of an installed library as a collection: see `pydocs`."""
+    """The documentation of an installed library as a collection; see `pydocs`."""
 
     def __init__(self, library: str) -> None:
         self.library = library
@@ -267,20 +268,20 @@ class PyDocs(Source):
         return pydocs.build(self.library)
 
     def documents(self) -> Iterator[Document]:
-        """A document per public function or class, by name."""
+        """Yield a document for each public function or class, in the order of their names."""
         return iter(self._collection.documents)
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: summary lines; the id of a query is that of the function's document."""
+        """Return query_id (the id of the function's document) and text (its summary line)."""
         return _frame(list(self._collection.queries), ["query_id", "text"])
 
     def judgements(self) -> DataFrame:
-        """query_id, doc_id, relevance 1 for each function listed under See Also."""
+        """Return query_id, doc_id, relevance 1 for each function under See Also."""
         frame = _frame(list(self._collection.judgements), ["query_id", "doc_id", "relevance"])
         return frame.astype({"relevance": "int32"})
 
     def identity(self) -> dict[str, Any]:
-        """Library, its version, and the builder's version."""
+        """Return the library, its version, and the version of the builder."""
         try:
             installed = version(self.library)
         except PackageNotFoundError:
@@ -293,8 +294,8 @@ class PyDocs(Source):
 
 
 def source(dataset: Dataset, settings: Settings) -> Source:
-    """Source of the dataset: an installed library, or an archive or folder in the settings'
-    datasets folder or the home. Raises Missing with the next step."""
+    """Return the source of a dataset: an installed library, or an archive or folder in the
+    settings' folder of datasets or in the home. Raises Missing with the next step."""
     if dataset.group == "PyDocs":
         return PyDocs(dataset.collection.removeprefix("pydocs-"))
     if dataset.parts:
@@ -312,8 +313,8 @@ def source(dataset: Dataset, settings: Settings) -> Source:
 
 
 def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = True) -> BeirSource:
-    """A user's own folder or zip archive; the split may be omitted if it is test or the only one.
-    Unless `judged`, judgements are ignored and may be missing. Raises Missing or WrongInput."""
+    """Open a user's own folder or zip archive. The split may be omitted if it is test or the only
+    one. Unless `judged`, judgements are ignored. Raises Missing or WrongInput."""
     files = layout.files(path)
     root = layout.root(files, part)
     splits = files.splits(root)
@@ -326,7 +327,8 @@ def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = Tru
 def _judgement_lines(
     stream: BinaryIO, where: str, problem: Problem
 ) -> Iterator[tuple[int, Judgement]]:
-    """Judgements below the header. A missing header is reported as a problem with its line."""
+    """Yield the line number and judgement of each line below the header. A missing header is
+    reported as a problem with its line."""
     order: Sequence[str] = ()
 
     def parse(line: str) -> Judgement | None:
@@ -348,7 +350,7 @@ def _frame(rows: list[tuple], columns: Sequence[str]) -> DataFrame:
 
 
 def _none() -> DataFrame:
-    """The line has no judgement."""
+    """Return a frame of judgements without rows."""
     return _frame([], records.QRELS).astype({"relevance": "int32"})
 
 
@@ -362,6 +364,7 @@ def _repeated(where: str, line: int, identifier: str) -> Trouble:
 
 
 def _unknown(where: str, line: int, query_id: str) -> Trouble:
+    """Return the fault of a judgement whose query is not in the file of queries."""
     fault, remedy = (
         f"no query {shown(query_id)} in {QUERIES}",
         "add it there or remove the judgement",
@@ -375,4 +378,4 @@ def _twice(where: str, line: int, query_id: str, doc_id: str) -> Trouble:
 
 
 def _ignore(trouble: Trouble) -> None:
-    """Second pass over a corpus, which skips the problems reported by the first."""
+    """Ignore a problem: a second pass over a corpus need not report those of the first again."""

@@ -1,4 +1,4 @@
-"""Records of the BEIR layout, line by line, and messages on faulty lines."""
+"""Records of the BEIR layout, line by line, and messages about faulty lines."""
 
 import json
 import re
@@ -11,19 +11,19 @@ from compute.datasets.names import column_of
 from compute.datasets.scripts import segmented
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes. A longer line is not a document; reading on would only fill memory."""
+"""Maximum bytes of a line. A longer line is no document, and would only fill the memory."""
 
 HEADER = "query-id corpus-id score, separated by tabs"
-"""The first line of a qrels file, in messages."""
+"""The first line of a qrels file, as messages describe it."""
 
 QRELS = ("query_id", "doc_id", "relevance")
-"""Columns below the header."""
+"""The columns of a qrels file, below the header."""
 WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-"""A whole number as trec_eval accepts it; a leading plus and leading zeros are harmless."""
+"""Matches a whole number as trec_eval accepts it; a leading plus and leading zeros are harmless."""
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9
-"""Most digits of a relevance."""
+"""Maximum number of digits of a relevance."""
 _UNFIT = re.compile(r"[\x00-\x20\x7f\ufeff]")
 
 
@@ -33,7 +33,7 @@ class Trouble(NamedTuple):
     kind: str
     file: str
     line: int
-    """Line number from 1; 0 for the whole file."""
+    """The line number, counted from 1; 0 means the whole file."""
     fault: str
     remedy: str
 
@@ -43,7 +43,7 @@ class Trouble(NamedTuple):
 
 
 Problem = Callable[[Trouble], None]
-"""Receiver of each fault."""
+"""A function that is called with each fault."""
 
 Record = TypeVar("Record")
 
@@ -64,7 +64,7 @@ class Query(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Relevance of a document to a query; 0 and below is not relevant."""
+    """The relevance of a document to a query; 0 or less means not relevant."""
 
     query_id: str
     doc_id: str
@@ -72,7 +72,7 @@ class Judgement(NamedTuple):
 
 
 class BadLine(Exception):
-    """A line without a record: `kind` in a few words, the fault, and the next step."""
+    """Raised for a line without a record: `kind` in a few words, the fault, and the next step."""
 
     def __init__(self, kind: str, fault: str, remedy: str) -> None:
         super().__init__(f"{fault}: {remedy}")
@@ -82,20 +82,20 @@ class BadLine(Exception):
 
 
 def refuse(trouble: Trouble) -> NoReturn:
-    """Problem handler of all readers except `check`, which stops at the first problem."""
+    """Raise WrongInput at the first problem, as all readers do except the command `check`."""
     raise WrongInput(str(trouble))
 
 
 def n_words(*texts: str) -> int:
-    """Total number of words in the texts, such as title and text of a document, separated by white
-    space or, if `segmented`, by dictionaries."""
+    """Return the total number of words in these texts, such as title and text of a document. White
+    space separates words; in texts that `segmented` changes, dictionaries do."""
     return sum(len(segmented(text).split()) for text in texts)
 
 
 def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int, str]]:
-    """Line number from 1 and text of every non-blank line, without its line end. A byte order mark
-    and CRLF are removed. Lines that are not UTF-8 are problems; a line longer than LONGEST_LINE
-    raises WrongInput."""
+    """Yield the number (from 1) and text of every line that is not blank, without its line end. A
+    byte order mark and CRLF are removed. A line that is not UTF-8 is passed to `problem`; a line
+    longer than LONGEST_LINE raises WrongInput."""
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
@@ -117,7 +117,7 @@ def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int,
 def records(
     stream: BinaryIO, where: str, parse: Callable[[str], Record], problem: Problem
 ) -> Iterator[tuple[int, Record]]:
-    """Line number and record of every line with a record; other lines are passed to `problem`."""
+    """Yield the number and record of each line; pass lines that `parse` refuses to `problem`."""
     for number, line in lines(stream, where, problem):
         try:
             record = parse(line)
@@ -128,19 +128,19 @@ def records(
 
 
 def document(line: str) -> Document:
-    """The document in a line of corpus.jsonl. Raises BadLine."""
+    """Return the document in a line of corpus.jsonl. Raises BadLine."""
     fields = _object(line)
     return Document(_id(fields), _text(fields, "title", line, ""), _text(fields, "text", line))
 
 
 def query(line: str) -> Query:
-    """The query in a line of queries.jsonl. Raises BadLine."""
+    """Return the query in a line of queries.jsonl. Raises BadLine."""
     fields = _object(line)
     return Query(_id(fields), _text(fields, "text", line))
 
 
 def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
-    """The judgement in a line of qrels/<split>.tsv, by the order of its columns. Raises BadLine."""
+    """Return the judgement in a line of qrels with columns in this order. Raises BadLine."""
     columns = line.split("\t")
     if len(columns) != 3:
         raise BadLine("wrong number of columns", *_not_three(line))
@@ -158,12 +158,13 @@ def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
 
 
 def _relevance(text: str) -> int | None:
+    """Return the whole number in a text; None if it is none or has too many digits."""
     found = WHOLE.fullmatch(text.strip())
     return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
 
 
 def reads_as_number(value: bytes | str) -> bool:
-    """Return whether it is a number, including NaN and infinities."""
+    """Return whether a text is a number, including NaN and the infinities."""
     try:
         float(value)
     except ValueError:
@@ -172,8 +173,8 @@ def reads_as_number(value: bytes | str) -> bool:
 
 
 def header(line: str) -> tuple[str, ...]:
-    """QRELS in the order of a qrels file's header. Unrecognised names are in the order of QRELS.
-    Raises BadLine unless the line can be a header."""
+    """Return QRELS in the order of a qrels file's header. Unknown names are taken to be in the
+    usual order. Raises BadLine if the line cannot be a header."""
     columns = line.split("\t")
     if len(columns) != 3:
         fault, remedy = _not_three(line)
@@ -192,7 +193,7 @@ def header(line: str) -> tuple[str, ...]:
 
 
 def _not_three(line: str) -> tuple[str, str]:
-    """Fault of a qrels line without three tab-separated columns, with the next step."""
+    """Return the fault of a qrels line without three tab-separated columns, and the next step."""
     tabs, blanks = len(line.split("\t")), len(line.split())
     if tabs == 1 and blanks == 3:
         return "3 columns separated by spaces", "put one tab between them"
@@ -202,6 +203,7 @@ def _not_three(line: str) -> tuple[str, str]:
 
 
 def _object(line: str) -> dict[str, Any]:
+    """Return the JSON object in a line. Raises BadLine."""
     try:
         fields = json.loads(line)
     except json.JSONDecodeError as error:
@@ -218,7 +220,7 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse a key that occurs twice, since JSON readers disagree about its value."""
+    """Raise BadLine for a key that occurs twice, since JSON readers disagree about its value."""
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -227,7 +229,7 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _id(fields: dict[str, Any]) -> str:
-    """The id as a string: a whole number becomes decimal digits, as in qrels."""
+    """Return the id as text; a whole number becomes its digits, as in qrels. Raises BadLine."""
     value = fields.get("_id")
     if value is None:
         raise BadLine("missing _id", "no _id", "give every record its own _id")
@@ -240,7 +242,8 @@ def _id(fields: dict[str, Any]) -> str:
 
 
 def _fit(identifier: str) -> None:
-    # Run files separate columns by white space, so they could not contain such an id.
+    """Raise BadLine for an id that is empty or cannot be used in a run file."""
+    # Run files separate columns by white space, so an id must not contain any.
     if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
         what = (
             f"id {identifier[:40]!r} is empty or contains white space, a control character or a"
@@ -251,7 +254,7 @@ def _fit(identifier: str) -> None:
 
 
 def _text(fields: dict[str, Any], key: str, line: str, default: str | None = None) -> str:
-    """The string under a key; null counts as empty."""
+    """Return the text under a key; null counts as empty. Raises BadLine."""
     value = fields.get(key, default)
     if value is None and key in fields:
         return ""
@@ -264,8 +267,8 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
         )
     if not isinstance(value, str):
         raise BadLine(f"{key} not a string", f"{key} is {_type(value)}", "write it as a string")
-    # JSON can escape half a pair (\ud83d), which UTF-8 cannot encode, so only such lines are
-    # checked.
+    # Only an escape in JSON can yield half a pair (\ud83d), which UTF-8 cannot encode, so only
+    # lines with such an escape are checked.
     if ("\\ud" in line or "\\uD" in line) and not _encodable(value):
         fault = f"{key} contains half of a surrogate pair, which is no character"
         raise BadLine("half a surrogate pair", fault, "write both halves, or remove it")
@@ -277,6 +280,6 @@ def _encodable(text: str) -> bool:
 
 
 def _type(value: Any) -> str:
-    """JSON's name for the type of a value that is not a string."""
+    """Return JSON's name for the type of a value that is not a string."""
     kinds = {bool: "true or false", dict: "an object", list: "a list"}
     return kinds.get(type(value), "a number")

@@ -1,6 +1,6 @@
-"""TREC topics: the texts of queries as TREC distributes them, in XML or its older markup. Both are
-read by Python's HTML parser, which recovers where an XML parser would stop: the older markup does
-not close fields, and authors write a bare `<` or `&`. External entities are not expanded."""
+"""TREC topics: the texts of queries as TREC distributes them, in XML or in its older markup.
+Python's HTML parser reads both, since it recovers where an XML parser would stop: the older markup
+does not close fields, and authors write a bare `<` or `&`. External entities are not expanded."""
 
 import html
 import re
@@ -16,11 +16,11 @@ from compute.datasets.records import Query
 _TOPICS = {"topic", "top"}
 _NUMBERS = {"num", "number", "identifier", "id", "qid"}
 _FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
-"""Tags that end the previous field, closed or not."""
+"""Tags that end the previous field, even if it was not closed."""
 _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
-"""Markup that acts as a space; other tags may occur within a word."""
+"""Markup that acts as a space; any other tag may occur within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
-"""Labels before numbers and titles in the older markup."""
+"""Matches labels before numbers and titles in the older markup."""
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
 _MARKED = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->", re.DOTALL)
 _ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s<>\"']+))*\s*/?>"
@@ -29,19 +29,20 @@ _BARE = re.compile(
     r"|&(?!(?:[a-z][a-z0-9]*|#[0-9]+|#x[0-9a-f]+);)",
     re.IGNORECASE,
 )
-"""A `<` that begins no tag, or an `&` that begins no entity, as in an address."""
+"""Matches a `<` that begins no tag, and an `&` that begins no entity, as in an address."""
 
 
 def is_topics(content: bytes) -> bool:
-    """Return whether a file contains topics, judging by its beginning."""
+    """Return whether a file begins like topics."""
     return content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
 def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
-    """Line and query of each topic: its query, or else its title, or else its own text. Tags within
-    these are removed; `left_out` counts them (such as `<i>`) and the topics' other fields. Raises
-    WrongInput with file and line for a topic without a number or text, for a file without topics,
-    and for a file that is not in its declared encoding (default: UTF-8)."""
+    """Yield the line and query of each topic. Its text is the topic's query, or else its title, or
+    else the topic's own text. Tags within these are removed; `left_out` counts them (such as `<i>`)
+    and the topics' other fields. Raises WrongInput with file and line for a topic without number or
+    text, for a file without topics, and for one that is not in its declared encoding (default:
+    UTF-8)."""
     text = _MARKED.sub(_unmarked, _decoded(content, file))
     parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
     parser.feed(_BARE.sub(lambda found: html.escape(found[0]), text))
@@ -60,8 +61,8 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
 
 
 class _Parser(HTMLParser):
-    """Parser of topics: the line of each, and its fields as tag and text; text directly in the
-    topic has no tag."""
+    """Parses topics into the line of each and its fields, as pairs of tag and text. Text directly
+    in the topic has an empty tag."""
 
     def __init__(self, closed: set[str], left_out: Counter[str]) -> None:
         super().__init__()
@@ -71,10 +72,10 @@ class _Parser(HTMLParser):
         self._fields: list[tuple[str, str]] = []
 
     def set_cdata_mode(self, *args: Any, **named: Any) -> None:
-        """Allow tags within titles, unlike HTML."""
+        """Do nothing, so that titles may contain tags, unlike in HTML."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a topic or a field; tags within a field are left out."""
+        """Begin a topic or a field; a tag within a field is left out."""
         field = self._fields[-1][0] if self._fields else ""
         if tag in _TOPICS:
             numbers = [("num", value or "") for name, value in attrs if name in _NUMBERS]
@@ -105,6 +106,7 @@ class _Parser(HTMLParser):
 
 
 def _decoded(content: bytes, file: str) -> str:
+    """Return the text in its declared encoding. Raises WrongInput if it is not in it."""
     declared = _ENCODING.match(content)
     encoding = declared[1].decode("ascii", "replace") if declared else "utf-8-sig"
     try:
@@ -122,17 +124,17 @@ def _decoded(content: bytes, file: str) -> str:
 
 
 def _unmarked(found: re.Match[str]) -> str:
-    """The text of CDATA, like any other text, and only the line breaks of a comment."""
+    """Return the text of CDATA as plain text, and only the line breaks of a comment."""
     return "\n" * found[0].count("\n") if found[1] is None else html.escape(found[1], quote=False)
 
 
 def _base(tag: str) -> str:
-    """A field's name without a leading language, as in `EN-title`."""
+    """Return a field's name without a leading language, as in `EN-title`."""
     return re.split("[-_:.]", tag)[-1]
 
 
 def _words(fields: list[tuple[str, str]]) -> tuple[str, set[int]]:
-    """The text of a topic, with the positions of its fields."""
+    """Return the text of a topic, and the positions of the fields it comes from."""
     for name in ("query", "title"):
         words, place = _first(fields, {name})
         if words:
@@ -144,13 +146,13 @@ def _words(fields: list[tuple[str, str]]) -> tuple[str, set[int]]:
 
 
 def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, int]:
-    """Text and position of the first non-empty field with one of these names."""
+    """Return text and position of the first non-empty field with one of these names."""
     found = ((_plain(text), n) for n, (tag, text) in enumerate(fields) if _base(tag) in names)
     return next((one for one in found if one[0]), ("", -1))
 
 
 def _others(fields: list[tuple[str, str]], number: str, taken: set[int]) -> Iterator[str]:
-    """Names of the unused fields, and of the tags within the text of a topic."""
+    """Yield the names of the unused fields, and of the tags within the text of a topic."""
     for place, (tag, text) in enumerate(fields):
         if place in taken:
             yield from [f"<{tag}>"] * bool(tag and _base(tag) not in _FIELDS)
@@ -159,4 +161,5 @@ def _others(fields: list[tuple[str, str]], number: str, taken: set[int]) -> Iter
 
 
 def _plain(field: str) -> str:
+    """Return a field's text without its label and without extra white space."""
     return _LABEL.sub("", " ".join(field.split()))

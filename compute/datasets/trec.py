@@ -1,4 +1,4 @@
-"""TREC's text files: lines of space-separated columns, plain, gzip or zstd, read into Arrow tables.
+"""TREC's text files (lines of columns between spaces; plain, gzip or zstd), read into Arrow tables.
 Files are read in blocks. Cleaning and parsing a whole block is cheap; only a block that does not
 parse is halved until the faulty line is found."""
 
@@ -29,7 +29,7 @@ _HEAD = 1024**2
 _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
-"""Number of lines that are checked one by one; more lines are parsed together."""
+"""Number of lines that are parsed one by one; more lines are parsed together."""
 _WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
 XML, JSON, CSV = "XML", "JSON", "columns between commas"
 _FOREIGN = {
@@ -42,27 +42,27 @@ _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 FRACTIONS = "--levels or --round turns fractions into grades"
 
 Problem = Callable[[int, str, str], None]
-"""Receiver of faulty lines: number from 1, kind of fault in a few words, and the fault."""
+"""A function that is called with the number (from 1), kind and fault of each faulty line."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of a line; a column of kind None is present but not read."""
+    """The columns of a line. A column whose kind is None is present but not read."""
 
     what: str
     columns: tuple[tuple[str, pa.DataType | None], ...]
     between: str = " "
-    """Column separator: spaces, or a single tab or comma, so that an id may contain a space."""
+    """The separator of columns: spaces, or one tab or comma, so that ids may contain spaces."""
     quotes: bool = False
-    """True if a cell may be quoted."""
+    """Whether a cell may be quoted."""
 
     @property
     def blanks(self) -> bool:
-        """Return whether columns are separated by any number of spaces."""
+        """Whether columns are separated by any number of spaces."""
         return self.between == " "
 
     def cells(self, line: bytes) -> list[bytes]:
-        """Columns of a line."""
+        """Return the cells of a line."""
         if self.blanks:
             return line.split()
         if not self.quotes:
@@ -79,12 +79,12 @@ class Layout:
 
 
 def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
-    """The columns of a file that have a kind, after `skip` lines; rows stay in file order. Blank
-    lines, a byte order mark and Windows line ends are skipped, and so are comments: lines that
-    begin with `#`, unless they have the columns of the layout with a number in the right place,
-    like those of a query named `#1`. Raises Missing without the file, and WrongInput with file and
-    line for a wrong number of columns, a value of the wrong kind (including NaN and infinite
-    numbers), and a file without data."""
+    """Return the columns of a file that have a kind, below its first `skip` lines, in file order.
+    Blank lines, a byte order mark and Windows line ends are removed, and so are comments: lines
+    that begin with `#`, unless they have the columns of the layout with a number in the right
+    place, like those of a query named `#1`. Raises Missing if there is no file, and WrongInput with
+    file and line for a wrong number of columns, a value of the wrong kind (including NaN and
+    infinite numbers), and a file without data."""
     tables, number = [], 1 + skip
     for block, table in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
         if table is None:
@@ -102,20 +102,20 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
 
 @dataclass(frozen=True)
 class Survey:
-    """Readable content of a file."""
+    """The readable content of a file, and facts about its lines."""
 
     table: pa.Table
-    """Rows that `read_columns` would read, each with `line`, its number in the file."""
+    """The rows that `read_columns` would read, each with `line`, its number in the file."""
     n_lines: int
-    """Total number of lines, including blank lines and comments."""
+    """Number of all lines, including blank lines and comments."""
     n_windows: int
     """Number of lines with Windows line ends."""
     has_mark: bool
-    """True if the file begins with a byte order mark."""
+    """Whether the file begins with a byte order mark."""
 
 
 def refusing(path: Path) -> Problem:
-    """Handler that raises WrongInput for the first faulty line of a file."""
+    """Return a handler that raises WrongInput for the first faulty line of a file."""
 
     def refuse(line: int, _: str, fault: str) -> None:
         raise WrongInput(f"{path}, line {line}: {fault}; fix the line")
@@ -124,9 +124,8 @@ def refusing(path: Path) -> Problem:
 
 
 def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
-    """Read as much as possible; a line that `read_columns` would refuse is reported to `problem`.
-    Raises Missing or WrongInput if the file cannot be read further. The table is empty if there is
-    no line of data."""
+    """Read as much as possible, and report each line that `read_columns` would refuse to `problem`.
+    The table is empty if there are no data. Raises Missing or WrongInput if reading must stop."""
     tables, number, n_windows = [_numbered(_parsed(b"", layout), np.arange(0))], 1 + skip, 0
     for block, found in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
         tables += _surveyed(block, found, layout, number, problem)
@@ -139,13 +138,13 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
 
 
 def lines(path: Path, limit: int | None = None) -> list[str]:
-    """The first `limit` lines of a file as text."""
+    """Return the first `limit` lines of a file as text; without it, all that `beginning` reads."""
     with compressed.opened(path) as file:
         return beginning(file)[:limit]
 
 
 def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
-    """The first lines of a file as text, without the last of many, which may be incomplete."""
+    """Return the first lines of a file as text; in a long file, all but the possibly cut last."""
     head = file.read(_HEAD)
     ends = head.removeprefix(_MARK).split(b"\n")
     whole = ends[:-1] if len(head) == _HEAD and len(ends) > 1 else ends
@@ -153,11 +152,10 @@ def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
 
 
 def foreign(line: str) -> str:
-    """Format of a file according to its first line, if it has no columns separated by spaces or
-    tabs: JSON, XML, or comma-separated columns; empty if a number shows that it has such
-    columns."""
+    """Return the format that the first line of a file shows: JSON, XML or comma-separated columns;
+    empty if it has columns separated by spaces or tabs, or a number in the right place."""
     if re.match(r"""\s*[\[{]\s*["\[{]""", line):
-        return JSON  # This also holds for a line that was truncated after a number.
+        return JSON  # Decided first, since a truncated line of JSON may end in a number.
     columns = line.split()
     numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
     if any(map(reads_as_number, numbers)):
@@ -166,7 +164,7 @@ def foreign(line: str) -> str:
 
 
 def refuse_blanks(names: pd.Series, path: Path) -> None:
-    """Raise WrongInput for a name that is not allowed in a file of space-separated columns."""
+    """Raise WrongInput for a name that cannot be in a file of space-separated columns."""
     wrong = names[names.str.contains(r"[ \t\n\r\v\f]|^$", regex=True)]
     if len(wrong):
         raise WrongInput(
@@ -176,7 +174,7 @@ def refuse_blanks(names: pd.Series, path: Path) -> None:
 
 
 def _blocks(path: Path, skip: int) -> Iterator[bytes]:
-    """The file in pieces of whole lines, without its byte order mark and first `skip` lines."""
+    """Yield the file in pieces of whole lines, without a byte order mark and `skip` lines."""
     rest, number = b"", 0
     for more in compressed.pieces(path, _BLOCK):
         if not number:
@@ -200,7 +198,7 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
 def _parallel(
     work: Callable[[bytes], pa.Table | None], blocks: Iterable[bytes]
 ) -> Iterator[tuple[bytes, pa.Table | None]]:
-    """Each block with the result of the work, in order; only a few are in memory at a time."""
+    """Yield each block with the result of `work`, in order; only a few are in memory at a time."""
     threads = pa.cpu_count()
     with ThreadPoolExecutor(threads) as pool:
         begun: deque[tuple[bytes, Future[pa.Table | None]]] = deque()
@@ -214,7 +212,8 @@ def _parallel(
 
 
 def _table(block: bytes, layout: Layout) -> pa.Table | None:
-    """Rows of a block; None if a line is faulty. A well-formed block needs no cleaning."""
+    """Return the rows of a block, which is tidied if it does not parse; None if a line is
+    faulty."""
     for read in (_as_it_stands, _after_tidying):
         with contextlib.suppress(pa.ArrowInvalid):
             return read(block, layout)
@@ -222,10 +221,11 @@ def _table(block: bytes, layout: Layout) -> pa.Table | None:
 
 
 def _parsed(block: bytes, layout: Layout) -> pa.Table:
+    """Parse a tidy block. Raises ArrowInvalid for a faulty line."""
     kinds = {name: kind for name, kind in layout.columns if kind is not None}
     if not block.strip():
         return pa.schema(list(kinds.items())).empty_table()
-    # No valid file contains a NUL, and whether a mark is kept would depend on block boundaries.
+    # No valid file contains a NUL, and PyArrow would drop a mark only at the start of a block.
     if b"\0" in block or _MARK in block:
         raise pa.ArrowInvalid("a NUL or a byte order mark")
     table = pa_csv.read_csv(
@@ -247,7 +247,8 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
 
 
 def _all_finite(values: np.ndarray) -> bool:
-    """The numbers, checked also in 32 bits, in which scores are compared: infinities would tie."""
+    """Return whether all numbers are finite, also in 32 bits, in which scores are compared:
+    infinite scores would tie."""
     with np.errstate(over="ignore"):
         return bool(np.isfinite(values.astype(np.float32)).all())
 
@@ -255,7 +256,7 @@ def _all_finite(values: np.ndarray) -> bool:
 def _surveyed(
     block: bytes, table: pa.Table | None, layout: Layout, number: int, problem: Problem
 ) -> Iterator[pa.Table]:
-    """The parsed part of a block that begins at this line number; other lines are reported."""
+    """Yield the readable rows of a block that begins at line `number`; report the others."""
     if table is None:
         yield from _rescued(block, layout, number, problem)
         return
@@ -267,20 +268,23 @@ def _surveyed(
 
 
 def _n_lines(block: bytes) -> int:
+    """Return the number of lines in a block, including a last one without a line end."""
     return _n_ends(block) + (block[-1:] not in (b"", b"\n"))
 
 
 def _n_ends(block: bytes) -> int:
-    """Number of line ends; NumPy counts them fast and releases the lock for other threads."""
+    """Return the number of line ends. NumPy counts fast and releases the lock for other threads."""
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
 def _numbered(table: pa.Table, lines: np.ndarray) -> pa.Table:
+    """Return a table with its line numbers in the column `line`."""
     return table.append_column("line", pa.array(lines, pa.int64()))
 
 
 def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
-    """The same for a block with a faulty line, which is halved until only a few lines are left."""
+    """Do the same as `_surveyed` for a block with a faulty line: halve it until few lines are left,
+    then parse each of them."""
     lines = block.split(b"\n")
     if len(lines) > _FEW:
         for some in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
@@ -298,8 +302,8 @@ def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Ite
 
 
 def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
-    """Rows of a block that cleaning would not change. Raises ArrowInvalid for other blocks: a
-    comment, or a space around a line, adds a column or an empty value."""
+    """Return the rows of a block that tidying would not change. Raises ArrowInvalid for any other
+    block: a comment, or a space around a line, adds a column or an empty value."""
     untidy = [b"\r", b"\t", b"\v", b"\f", b"  "] if layout.blanks else [b"\r"]
     if any(found in block for found in untidy):
         raise pa.ArrowInvalid("to be tidied")
@@ -310,6 +314,7 @@ def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
 
 
 def _has_empty(column: pa.ChunkedArray) -> bool:
+    """Return whether a column of text has an empty value."""
     if pa.types.is_dictionary(column.type):
         return any("" in chunk.dictionary.to_pylist() for chunk in column.chunks)
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
@@ -323,7 +328,7 @@ def _after_tidying(block: bytes, layout: Layout) -> pa.Table:
 
 
 def _tidied(block: bytes, layout: Layout) -> bytes:
-    """One separator between columns, none around them, no comment lines."""
+    """Return a block with one separator between columns, none around them, and no comments."""
     if layout.blanks:
         block = block.translate(_BLANKS)
         while b"  " in block:
@@ -340,7 +345,7 @@ def _tidied(block: bytes, layout: Layout) -> bytes:
 
 
 def _unless_comment(line: bytes, layout: Layout) -> bytes:
-    """A line that begins with `#`, if it contains data; otherwise nothing."""
+    """Return a line that begins with `#` if it contains data; otherwise nothing."""
     values = layout.cells(line.rstrip(b"\r\n"))
     if len(values) != len(layout.columns):
         return b""
@@ -350,8 +355,8 @@ def _unless_comment(line: bytes, layout: Layout) -> bytes:
 
 
 def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
-    """Index (from 0) of the first line of the block that does not parse, with the kind and text of
-    its fault."""
+    """Return the index (from 0) of the block's first line that does not parse, and the kind and
+    text of its fault."""
     lines = block.split(b"\n")
     low, high = 0, len(lines)
     while high - low > 1:  # the faulty line is in lines[low:high]
@@ -365,7 +370,7 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
 
 
 def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
-    """The kind of fault and the fault."""
+    """Return the kind of a line's fault, and a description."""
     if any(b"\0" in value for value in values):
         return "NUL character", "it contains a NUL character"
     if any(_MARK in value for value in values):
@@ -393,7 +398,7 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
 
 
 def _number(text: str, kind: pa.DataType | None) -> float:
-    """NaN if the text is not a number of this kind."""
+    """Return the number in a text; NaN if it has none of this kind."""
     try:
         return pa.scalar(text).cast(kind).as_py()
     except pa.ArrowInvalid:

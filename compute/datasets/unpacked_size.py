@@ -1,4 +1,4 @@
-"""Check of free memory and disk space before a compressed file is read."""
+"""A check of free memory and disk space before a compressed file is read."""
 
 import contextlib
 import shutil
@@ -14,15 +14,15 @@ from compute.datasets import compressed, layout
 RESERVE = 256 * 1024**2
 """Bytes of a disk that are always left free for other files."""
 TAKES = 8
-"""Bytes of memory per byte of text; measured: 3 to 7 for runs, 8 to 17 for qrels and topics."""
+"""Bytes of memory per byte of text. Measured: 3 to 7 for runs, 8 to 17 for qrels and topics."""
 
 
 def require(path: Path, home: Path) -> None:
-    """Raise Unavailable, with the sizes, if a compressed file decompresses to more than the free
-    space. Content is written as parts to the home folder; before that, a run, qrels or texts are
-    held in memory, but an archive is not. Raises WrongInput for a file that is damaged or has an
-    absurd compression ratio. Plain files, folders, and compressed files that fit at any ratio pass
-    without being read."""
+    """Raise Unavailable, with the sizes, if a compressed file unpacks to more than the free space.
+    Its content is written to parts in the home folder; before that a run, qrels or texts are held
+    in memory, but an archive is not. Raises WrongInput for a file that is damaged or has an absurd
+    compression ratio. Plain files, folders, and compressed files that fit at any plausible ratio
+    pass without being read."""
     place = home / "parts" if (home / "parts").exists() else home
     disk, memory = free_disk(place), free_memory() // TAKES
     of_disk = f"on the disk of {place}, besides the {sized(RESERVE)} kept free"
@@ -48,13 +48,13 @@ def require(path: Path, home: Path) -> None:
 
 
 def free_disk(place: Path) -> int:
-    """Bytes that may be written to a folder, which need not exist yet."""
+    """Return the bytes that may be written to a folder, which need not exist yet."""
     there = next(one for one in (place, *place.absolute().parents) if one.exists())
     return max(0, shutil.disk_usage(there).free - RESERVE)
 
 
 def free_memory() -> int:
-    """Bytes of memory still available on this machine, and in the container if there is one."""
+    """Return the bytes of memory still available on this machine and in its container, if any."""
     limits = [psutil.virtual_memory().available]
     with contextlib.suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")

@@ -1,4 +1,4 @@
-"""Judgements with the texts of their queries, for corpora whose documents are unavailable."""
+"""Judgements with the texts of their queries, for a corpus whose documents are unavailable."""
 
 import io
 from collections import Counter
@@ -18,15 +18,15 @@ from compute.datasets.records import BadLine, Query, refuse
 
 
 class JudgedQueries(QrelsOnly):
-    """A qrels file, and a file of query texts: queries.jsonl, TREC topics, or id, tab and text."""
+    """A qrels file and a file of query texts: queries.jsonl, TREC topics, or id, tab and text."""
 
     def __init__(self, path: Path, queries: Path, how: shapes.How | None = None) -> None:
         super().__init__(path, how)
         self._file = queries
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: all queries in the file of texts, in order. Raises Missing or WrongInput
-        with file and line, also for a judged query without a text."""
+        """Return all queries (query_id, text) in the file of texts, in order. Raises Missing, or
+        WrongInput with file and line, also for a judged query without a text."""
         judged = self.judgements()["query_id"].unique()
         if lacking := [query for query in judged if query not in self._texts]:
             of = f"{len(lacking):,} of {counted(len(judged), 'judged query')}"
@@ -38,20 +38,20 @@ class JudgedQueries(QrelsOnly):
         )
 
     def read_from(self) -> list[Path]:
-        """Both files."""
+        """Return both files."""
         return [self.path, self._file]
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """`--qrels` and `--queries` with the files."""
+        """Return `--qrels` and `--queries` with the files, as arguments of `import-dataset`."""
         return [*super().words(names, split), "--queries", names[1]]
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and modification time of both files."""
+        """Return path, size and modification time of both files."""
         folder = layout.Folder(self._file.parent)
         return super().identity() | {"queries": folder.stamp([self._file.name])}
 
     def left_out(self) -> dict[str, int]:
-        """Tags in the texts of topics, such as `<i>`, and their unused fields."""
+        """Return the counts of unused fields and of tags in texts, such as `<i>`."""
         return dict(self._read[1])
 
     @property
@@ -64,8 +64,8 @@ class JudgedQueries(QrelsOnly):
 
 
 def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
-    """Texts of queries by id, and the ignored fields. Raises Missing or WrongInput with file and
-    line, also for a query that occurs twice."""
+    """Return the texts of queries by id, and the ignored fields. Raises Missing, or WrongInput with
+    file and line, also for a query that occurs twice."""
     content = compressed.content(path)
     texts: dict[str, str] = {}
     left_out: Counter[str] = Counter()
@@ -80,7 +80,7 @@ def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
 
 
 def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
-    """Line and query, in any of the three formats."""
+    """Yield the line and query of each record, in any of the three formats."""
     if topics.is_topics(content):
         return topics.topics(content, where, left_out)
     as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
@@ -89,6 +89,7 @@ def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tup
 
 
 def _between_tabs(line: str) -> Query:
+    """Return the query in a line of id, tab and text. Raises BadLine."""
     query_id, tab, text = line.partition("\t")
     if not tab:
         raise BadLine("no tab", "no tab", "write the query's id, a tab and its text")

@@ -1,4 +1,4 @@
-"""Runs and judgements in common file formats, read into the same rows as TREC's."""
+"""Runs and judgements in common file formats, read into the same rows as TREC's files."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from compute.datasets.shapes.tables import is_parquet
 
 
 def held(path: Path, how: How | None = None, problem: trec.Problem | None = None) -> Held | None:
-    """Content of a file that is neither a TREC run nor TREC or BEIR qrels; None for those. Whether
-    it is a run or judgements follows from names, or from ranks 1, 2, 3 … or falling scores;
-    otherwise `how` must say. A faulty line is reported to `problem` or raises WrongInput."""
+    """Return the content of a file; None for a TREC run and for TREC or BEIR qrels. Names in the
+    file, ranks 1, 2, 3 … or falling scores show whether it is a run or judgements; otherwise `how`
+    must say so. A faulty line is reported to `problem` or raises WrongInput."""
     how, problem = how or How(), problem or trec.refusing(path)
     if is_parquet(path):
         return nested.of_parquet(path, how)

@@ -1,4 +1,4 @@
-"""Grades that files contain as decimals, fractions or words, converted to whole numbers."""
+"""Conversion of grades, which files contain as decimals, fractions or words, to whole numbers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ _WORDS = (
     "relevant|yes|true|good|fully relevant",
     "highly relevant|exact|excellent|perfect|perfectly relevant",
 )
-"""Grade words in ascending order; the words in a file are numbered, and irrelevant is 0."""
+"""Words for grades, in ascending order. Those in a file are numbered from 1; the first row is 0."""
 _ORDER = {word: place for place, words in enumerate(_WORDS) for word in words.split("|")}
 _MOST = 2**31
 
@@ -33,8 +33,10 @@ def graded(
     *,
     nulls: bool = False,
 ) -> tuple[pa.Array, str]:
-    """Whole grades (int32) of a file's values, and a sentence on the conversion, if any. With
-    `nulls` those that are absent or blank are null. Raises WrongInput with the line."""
+    """Return the whole grades (int32) of a file's values, and a sentence on how they were
+    converted, if they were. `levels` are the least values of grades 1, 2 …; `rounded` rounds
+    fractions instead. With `nulls`, absent or blank values become null. Raises WrongInput with the
+    line."""
     distinct = given.unique().cast(pa.string()).to_pylist()
     values = {text: _number(text) for text in distinct}
     mapped, told = _words([text for text, value in values.items() if value is None and _said(text)])
@@ -68,7 +70,7 @@ def graded(
 
 
 def reached(value: float, levels: Sequence[float]) -> int:
-    """Number of levels that a value reaches. Raises WrongInput unless the levels ascend."""
+    """Return how many of the levels a value reaches. Raises WrongInput unless the levels ascend."""
     if not np.isfinite(levels).all() or (np.diff(levels) <= 0).any():
         raise WrongInput("--levels: give ascending numbers, such as 0.5,1.5,2.5")
     return int(np.searchsorted(np.array(levels), value, side="right"))
@@ -79,7 +81,7 @@ def _said(text: str | None) -> bool:
 
 
 def _number(text: str | None) -> float | None:
-    """The number, or None if it is not finite."""
+    """Return the number in a text; None if there is none or it is not finite."""
     if text is None:
         return None
     if found := WHOLE.fullmatch(text.strip()):
@@ -92,7 +94,7 @@ def _number(text: str | None) -> float | None:
 
 
 def _words(texts: Sequence[str]) -> tuple[dict[str, float], str]:
-    """Grades of words, and how they are numbered; empty if a word is unknown."""
+    """Return the grade of each word, and a sentence on them; nothing if any word is unknown."""
     order = {text: _ORDER.get(" ".join(text.lower().replace("_", " ").split())) for text in texts}
     if not order or None in order.values():
         return {}, ""

@@ -1,4 +1,4 @@
-"""Content of a file: a run, judgements, both, or rows whose role is unknown."""
+"""The content of a file: a run, judgements, both, or rows whose role is unknown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _SAMPLE = 20_000
 """Number of rows that suffice to distinguish a ranking from judgements."""
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 RANK = pa.dictionary(pa.int32(), pa.binary())
-"""Bytes, since an import ignores the rank and so refuses none."""
+"""Type of the column rank. It holds bytes: an import ignores ranks, so none may be refused."""
 _PAIR = ["query_id", "doc_id"]
 _BESIDE = ["line", "tag", "text"]
 _KINDS = {"query_id": _NAMES, "doc_id": pa.string(), "score": pa.float64(), "tag": _NAMES}
@@ -35,20 +35,20 @@ class How:
     """The user's options for reading a file."""
 
     role: str = ""
-    """`run` or `judgements`, if nothing in the file shows its role or something shows the other."""
+    """`run` or `judgements`, where the file does not show its role or seems to show another."""
     levels: Sequence[float] = ()
-    """Thresholds of grade 1, then 2 and so on, for fractional grades."""
+    """The least values of grade 1, grade 2 and so on, for fractional grades."""
     rounded: bool = False
-    """True to round fractional grades, halves up."""
+    """Whether to round fractional grades, halves up."""
     part: str = ""
-    """Name of one of several runs in the file."""
+    """Which of several runs in the file to read."""
     fold: Path | bool = False
-    """True, or a table, to merge chunks into documents at their best rank."""
+    """True, or a table of chunks, to merge chunks into documents at their best rank."""
     after: str = ""
     """The system whose list this run reranks."""
 
     def words(self) -> list[str]:
-        """The same, as options of a command."""
+        """Return these options as words of a command."""
         words = ["--as", self.role] * bool(self.role) + ["--round"] * self.rounded
         words += ["--levels", ",".join(f"{level:g}" for level in self.levels)] * bool(self.levels)
         words += ["--part", self.part] * bool(self.part)
@@ -58,18 +58,18 @@ class How:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as in the file: query_id, doc_id and other columns named in `names.columns`; `number` if
-    no name says what the number is. `line`: line number of each row."""
+    """Rows as in the file: query_id, doc_id, and other columns by the names of `names.columns`. A
+    column `number` has numbers that no name explains; `line` has the line of each row."""
 
     file: str
     table: pa.Table
     form: str
-    """The shape in a few words."""
+    """The file's format, in a few words."""
     unit: str = "line"
     called: Called = field(default_factory=dict)
-    """Column names of the file."""
+    """The name in the file of each column."""
     ordered: bool = True
-    """True if the order of the rows matters."""
+    """Whether the order of the rows matters."""
     why: str = ""
     """Reason why the rows are a run, if their numbers show it."""
 
@@ -81,29 +81,30 @@ class Rows:
 
     @classmethod
     def of_columns(cls, file: str, table: pa.Table, form: str, unit: str, called: Called) -> "Rows":
-        """Rows of named columns, in which BEIR's `score` is usually a grade."""
+        """Return rows of named columns; BEIR's `score`, usually a grade, becomes `number`."""
         if is_beir(called) and "score" in table.column_names:
             names = ["number" if name == "score" else name for name in table.column_names]
             table = table.rename_columns(names)
         return cls(file, table, form, unit, called)
 
     def where(self, line: int) -> str:
-        """The place of a row, for an error message."""
+        """Return the place of a row, for an error message."""
         return f"{self.file}, {self.unit} {line}" if line else self.file
 
     @property
     def by_text(self) -> bool:
-        """Return whether queries may be identified by their texts."""
+        """Whether queries may be identified by their texts."""
         return may_be_text(self.called.get("query_id", ""))
 
     def first(self, n: int = _SAMPLE, *columns: str) -> list[list[str]]:
-        """The first rows in words."""
+        """Return the first rows as texts: query, document, and these columns or the numbers."""
         few = self.table.slice(0, n).select([*_PAIR, *(columns or self._numbers())])
         cells = [column.cast(pa.string()).to_pylist() for column in few.columns]
         return [["" if cell is None else cell for cell in row] for row in zip(*cells, strict=True)]
 
     def roles(self) -> tuple[set[str], str]:
-        """Roles of the rows: run, judgements or both; else the reason why they may be a run."""
+        """Return the roles of the rows (run, judgements, both or none), and why they may be a
+        run."""
         there = {*self.table.column_names}
         found = {RUN} & ({RUN} if there & {"score", "rank"} else set())
         found |= {JUDGED} if "relevance" in there else set()
@@ -122,7 +123,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Held:
-    """Content found in a file."""
+    """The content found in a file, with its rows by role."""
 
     file: str
     form: str
@@ -130,16 +131,16 @@ class Held:
     judged: Rows | None = None
     unclear: Rows | None = None
     why: str = ""
-    """Reason why the rows are a run or may be one."""
+    """Reason why the rows are, or may be, a run."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Texts of queries by id, if the file has both."""
+    """Texts of queries by id, if the file contains both."""
     passages: Mapping[str, str] = field(default_factory=dict)
-    """Texts of documents by id, besides those in the rows."""
+    """Texts of documents by id, in addition to those in the rows."""
     remarks: Sequence[str] = ()
 
     @classmethod
     def of(cls, rows: Rows, how: How) -> "Held":
-        """Content of rows by names and numbers, unless the user gives the role."""
+        """Return the content with these rows; their role comes from the user or the rows."""
         found, why = rows.roles()
         found = {how.role} if how.role and found != {RUN, JUDGED} else found
         if not found:
@@ -155,7 +156,7 @@ class Held:
 
     @property
     def documents(self) -> dict[str, str]:
-        """Texts of documents by id, if the file has them."""
+        """Texts of documents by id, if the file contains them."""
         found = dict(self.passages)
         for rows in (self.run, self.judged):
             if rows is not None and "text" in rows.table.column_names:
@@ -165,19 +166,19 @@ class Held:
 
     @property
     def by_text(self) -> bool:
-        """Return whether queries may be identified by their texts."""
+        """Whether queries may be identified by their texts."""
         return any(rows.by_text for rows in (self.run, self.judged) if rows is not None)
 
     def question(self) -> str:
-        """Question to the user with the first rows, if nothing shows their role."""
+        """Return a question to the user, with the first rows, if nothing shows their role."""
         assert self.unclear is not None
         rows = "; ".join(shown(" ".join(row)) for row in self.unclear.first(3))
         why = f" ({self.why})" if self.why else ""
         return f"is it a run or judgements? The file begins with {rows}, which may be either{why}"
 
     def as_run(self) -> pa.Table:
-        """query_id (a dictionary), doc_id, score; rank and tag if present; and line. Raises
-        WrongInput if the file is not, or not known to be, a run."""
+        """Return the run as a table: query_id (a dictionary), doc_id, score, rank and tag if
+        present, and line. Raises WrongInput if the file is not a run, or not known to be one."""
         if self.run is None:
             raise WrongInput(f"{self.file}: {self._refused(RUN)}")
         table = _scored(self.run)
@@ -195,11 +196,11 @@ class Held:
         return table
 
     def as_judged(self, how: How, *, nulls: bool = False) -> tuple[pa.Table, str]:
-        """query_id, doc_id, relevance, line, and a sentence on converted grades. With `nulls` a
-        grade may be absent. Raises WrongInput if the file is not judgements."""
+        """Return the judgements as a table (query_id, doc_id, relevance, line), and a sentence on
+        converted grades. With `nulls`, a grade may be absent. Raises WrongInput for a run."""
         rows = self.judged
         if rows is None and self.unclear is not None and not self.why:
-            # The caller wants judgements, and the numbers may be grades.
+            # The caller wants judgements, and the numbers look like grades.
             rows = (
                 self.unclear if rankings.graded(self.unclear.first(_SAMPLE, "number"))[0] else None
             )
@@ -215,6 +216,7 @@ class Held:
         return table, said
 
     def _refused(self, role: str) -> str:
+        """Return why the content cannot be read in this role, and what to do."""
         if self.unclear is not None:
             return f"{self.question()}: {ASK}"
         looks, command = _LOOKS[role]
@@ -223,7 +225,7 @@ class Held:
 
 
 def _lacking(ids: pa.ChunkedArray) -> int | None:
-    """Place of the first row that is absent or empty."""
+    """Return the position of the first id that is absent or empty; None if there is none."""
     texts = ids.unique() if pa.types.is_dictionary(ids.type) else ids
     if pa.types.is_integer(texts.type) and not texts.null_count:
         return None
@@ -234,7 +236,7 @@ def _lacking(ids: pa.ChunkedArray) -> int | None:
 
 
 def _scored(rows: Rows) -> pa.Table:
-    """Rows with a score (from the rank if there is none), and only the columns that are read."""
+    """Return the columns of a run. A score that is missing is the negative rank, or the number."""
     table = rows.table
     if "score" not in table.column_names:
         name = next(n for n in ("rank", "number", "relevance") if n in table.column_names)
@@ -255,6 +257,7 @@ def _scored(rows: Rows) -> pa.Table:
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Cast a column to a type; ranks become text first, since numbers have no cast to bytes."""
     if column.type == kind:
         return column
     if pa.types.is_dictionary(kind):

@@ -1,4 +1,4 @@
-"""JSON of any form: tables of documents at any depth, rows with lists, named rows, or records."""
+"""JSON of any form: tables of documents at any depth, rows with lists, rows of one document."""
 
 import ast
 import csv
@@ -23,42 +23,42 @@ from compute.datasets.names import JUDGED, LISTS, ROLES, RUN, plain
 from compute.datasets.shapes.held import Held, How, Rows
 
 _PARTS = {"name", "rankingkind", "embeddingvariantname", "system", "model", "tag"}
-"""Fields that distinguish the runs in one file."""
+"""Fields whose values name one of several runs in a file."""
 _ODD = "no query or no documents in it, as others have: fix it"
 _ALL = (RUN, JUDGED, "")
 _Place = tuple[str, str, int]
-"""Role, part and line of the current value."""
+"""Role, part (name of the run) and line of the value that is being read."""
 
 
 @dataclass
 class _Found:
-    """Rows in the order of the file."""
+    """The rows found so far, in the order of the file."""
 
     file: str
     unit: str
     lists: dict[str, list[tuple[str, str, str, Any, int]]] = field(
         default_factory=lambda: {role: [] for role in _ALL}
     )
-    """Lists by role: part, query, document, number, line."""
+    """By role: part, query, document, number and line of each document in a list."""
     flat: list[dict[str, Any]] = field(default_factory=list)
     called: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     passages: dict[str, str] = field(default_factory=dict)
     empty: int = 0
-    """Lists without documents."""
+    """Number of lists without documents."""
     asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """Number of lists of a query, by role, part and query."""
+    """Number of lists for each role, part and query."""
     differ: dict[str, None] = field(default_factory=dict)
-    """Documents with several texts."""
+    """Ids of documents with several texts, as keys."""
 
     def refuse(self, line: int, fault: str) -> WrongInput:
-        """The error of a row."""
+        """Return the error for a fault in this row."""
         return WrongInput(
             f"{self.file}, {self.unit} {line}: {fault}" if line else f"{self.file}: {fault}"
         )
 
     def ident(self, value: Any, line: int, what: str) -> str:
-        """An id as text; a whole number is written as its digits."""
+        """Return an id as text; a whole number becomes its digits. Raises WrongInput."""
         if isinstance(value, str) and value:
             return value
         if isinstance(value, int) and not isinstance(value, bool):
@@ -66,12 +66,12 @@ class _Found:
         raise self.refuse(line, f"{what} is {shown(repr(value))}; write ids as strings")
 
     def read(self, doc: str, text: str) -> None:
-        """Store the text of a document; only the first text is kept."""
+        """Store the text of a document; if there are several, the first is kept."""
         if self.passages.setdefault(doc, text) != text:
             self.differ[doc] = None
 
     def told(self) -> list[str]:
-        """Sentences on rows that are merged or left out."""
+        """Return sentences on rows that were merged or left out."""
         again = [query for (*_, query), n in self.asked.items() if n > 1]
         kinds = (
             ("list", "without a document left out", [""] * self.empty),
@@ -85,7 +85,7 @@ class _Found:
         ]
 
     def take(self, value: Any, place: _Place, key: str = "", depth: int = 0) -> bool:
-        """Look for rows in the value of a key; returns whether it has any."""
+        """Read all rows in the value of a key; return whether it has any."""
         if depth > 50:
             raise self.refuse(place[2], "nested too deeply; is it the right file?")
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
@@ -103,6 +103,7 @@ class _Found:
         )
 
     def _array(self, value: list[dict[str, Any]], place: _Place, depth: int) -> bool:
+        """Read the rows in a list of objects; all or none of them must have rows."""
         role, part, line = place
         rows = [
             self.take(one, (role, part, line or n), "", depth + 1) for n, one in enumerate(value, 1)
@@ -112,6 +113,7 @@ class _Found:
         return all(rows)
 
     def _inner(self, value: dict[str, Any], place: _Place, key: str, depth: int) -> bool:
+        """Read the rows in each value of an object, whose keys name roles or parts."""
         role, part, line = place
         found = False
         for name, child in value.items():
@@ -121,7 +123,8 @@ class _Found:
         return found
 
     def _table(self, value: dict[str, Any], place: _Place) -> bool:
-        """Read documents with numbers, or lists of documents, query by query."""
+        """Read an object that maps queries to documents with numbers, or to lists of documents;
+        return whether the value is one."""
         role = place[0]
         if {plain(name) for name in value} & {*ROLES} or not any(value.values()):
             return False
@@ -137,7 +140,7 @@ class _Found:
         return True
 
     def _record(self, value: dict[str, Any], place: _Place, key: str) -> bool:
-        """A row with lists of documents, or with one document."""
+        """Read a row with lists of documents or with one document; return whether it is one."""
         lists = {
             name: ROLES[plain(name)]
             for name, one in value.items()
@@ -167,7 +170,8 @@ class _Found:
     def _with_texts(
         self, value: dict[str, Any], lists: dict[str, str], line: int
     ) -> dict[str, Any]:
-        """A row whose lists of texts count as lists of documents if it has no other lists."""
+        """Return a row whose lists of texts become lists of documents, unless it has other lists of
+        that role. If one such list has as many ids as there are texts, these are its texts."""
         texts = {name: names.TEXTS[plain(name)] for name in value if plain(name) in names.TEXTS}
         for name, role in texts.items():
             given = value[name]
@@ -185,7 +189,7 @@ class _Found:
         return value
 
     def _query(self, value: Mapping[str, Any], found: Mapping[str, str], line: int) -> str:
-        """The id of a row's query, or else its text; empty without either."""
+        """Return the id of a row's query, or else its text; empty if it has neither."""
         text = next((value[name] for name in value if names.may_be_text(name)), None)
         if isinstance(text, dict):  # such as {"qid": …, "text": …}
             value, found = text, names.columns(text)
@@ -204,7 +208,8 @@ class _Found:
         return text if isinstance(text, str) else ""
 
     def _list(self, documents: Any, place: _Place, query: str, beside: Mapping[str, Any]) -> None:
-        """Read the documents of one query."""
+        """Read the list of documents of one query. Numbers come from the list, from a parallel list
+        in the row, or from the order."""
         role, part, line = place
         rows = [*self._documents(documents, place, query)]
         self.empty += not rows
@@ -228,7 +233,7 @@ class _Found:
         self.lists[role] += [(part, query, doc, number, line) for doc, number in rows]
 
     def _documents(self, documents: Any, place: _Place, query: str) -> Iterator[tuple[str, Any]]:
-        """Documents with their numbers; None for a document without a number."""
+        """Yield each document of a list with its number, or with None."""
         role, part, line = place
         if isinstance(documents, dict):
             yield from documents.items()
@@ -260,7 +265,7 @@ class _Found:
 
 
 def held(path: Path, how: How) -> Held:
-    """Content of a JSON file. Raises WrongInput with the line, or the row of a list."""
+    """Return the content of a JSON file. Raises WrongInput with the line, or the row of a list."""
     text = compressed.utf8(path)
     records = _lines(path, text)
     found = _Found(str(path), "row" if records is None else "line")
@@ -274,7 +279,7 @@ def held(path: Path, how: How) -> Held:
 
 
 def of_parquet(path: Path, how: How) -> Held:
-    """Content of a Parquet file. Raises WrongInput with the row."""
+    """Return the content of a Parquet file. Raises WrongInput with the row."""
     with compressed.reading(path):
         try:
             schema = pq.read_schema(path)
@@ -303,7 +308,7 @@ def of_parquet(path: Path, how: How) -> Held:
 
 
 def of_csv(path: Path, between: str, how: How) -> Held:
-    """Content of a CSV whose cells are lists as written by JSON or Python."""
+    """Return the content of a CSV file with lists in cells, as JSON or Python writes them."""
     found = _Found(str(path), "line")
     reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), delimiter=between)
     records = []
@@ -320,6 +325,7 @@ def of_csv(path: Path, between: str, how: How) -> Held:
 
 
 def _cell(found: _Found, cell: str, line: int) -> Any:
+    """Return the list in a cell, or the text of a cell without brackets."""
     try:
         return ast.literal_eval(cell.strip()) if cell.strip()[:1] in ("[", "{") else cell or []
     except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -329,6 +335,7 @@ def _cell(found: _Found, cell: str, line: int) -> Any:
 
 
 def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
+    """Read all records, and return their content by role."""
     taken = [found.take(one, ("", "", line)) for line, one in records]
     if any(taken) and not all(taken):
         raise found.refuse(records[taken.index(False)][0], _ODD)
@@ -348,7 +355,8 @@ def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
 
 
 def _of(found: _Found, role: str, how: How) -> Rows:
-    """Rows of a role, and of the requested part."""
+    """Return the rows of a role, restricted to the part that the user chose. Raises WrongInput for
+    an unknown part, or for several rankings of one query."""
     rows = found.lists[role]
     of: dict[str, str] = {}
     parts = dict.fromkeys(part for part, *_ in rows)
@@ -378,7 +386,7 @@ def _of(found: _Found, role: str, how: How) -> Rows:
 
 
 def _flat(found: _Found) -> Rows:
-    """Rows with one document each."""
+    """Return the rows that have one document each."""
     lines = [row["line"] for row in found.flat]
     columns: dict[str, pa.Array] = {}
     for name in ("query_id", "doc_id"):
@@ -403,6 +411,7 @@ def _flat(found: _Found) -> Rows:
 
 
 def _numbers(found: _Found, values: Sequence[Any], lines: Sequence[int]) -> pa.Array:
+    """Return scores as a column. Raises WrongInput for anything but a number."""
     for value, line in zip(values, lines, strict=True):
         if type(value) not in (int, float):
             raise found.refuse(line, f"the score is {shown(repr(value))}, not a number: fix it")
@@ -410,18 +419,18 @@ def _numbers(found: _Found, values: Sequence[Any], lines: Sequence[int]) -> pa.A
 
 
 def _word(value: Any) -> str | None:
-    """A grade as a word, such as JSON's true."""
+    """Return a grade as text, or as JSON, such as true."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _numbered(value: Any) -> bool:
+    """Return whether a value is an object whose values are all numbers."""
     return isinstance(value, dict) and all(type(one) in (int, float) for one in value.values())
 
 
 def _listed(value: Any) -> bool:
     """Return whether a value may contain the documents of one query: a list of ids or objects, an
-    object of numbers or words, one id, or nothing; but not objects with their own query or
-    lists."""
+    object of numbers or words, one id, or null. Objects with a query or lists are excluded."""
     if isinstance(value, dict):
         return not _has(value.values(), dict | list)
     if not isinstance(value, list) or _has(value, list):
@@ -431,11 +440,12 @@ def _listed(value: Any) -> bool:
 
 
 def _has(values: Iterable[Any], kind: type | UnionType) -> bool:
+    """Return whether any of the values has this type."""
     return any(isinstance(one, kind) for one in values)
 
 
 def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
-    """Records of a file with one record per line; None for other files."""
+    """Return line and record of a file with one record per line; None for other files."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2:
         return None
@@ -447,7 +457,7 @@ def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
 
 
 def _parsed(path: Path, text: str, line: int) -> Any:
-    """The value of a line. Raises WrongInput with the line, also for a key that occurs twice."""
+    """Return the JSON value of a text. Raises WrongInput with the line, also for a repeated key."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

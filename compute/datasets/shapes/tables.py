@@ -1,4 +1,4 @@
-"""Rows of columns separated by commas, semicolons or tabs, in Parquet, or in RankLib's format."""
+"""Columns between commas, semicolons or tabs, with or without names, and RankLib's lines."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def header(line: str) -> tuple[str, dict[str, str]] | None:
-    """Separator and column names of a header line."""
+    """Return the separator and the column names of a header line; None for other lines."""
     for between in "\t,;":
         if len(called := split(line, between)) > 1 and not any(map(reads_as_number, called)):
             found = names.columns(called)
@@ -45,13 +45,13 @@ def header(line: str) -> tuple[str, dict[str, str]] | None:
 
 
 def split(line: str, between: str) -> list[str]:
-    """Cells of a line."""
+    """Return the cells of a line."""
     return [cell.decode() for cell in trec.Layout("", (), between, True).cells(line.encode())]
 
 
 def under_header(path: Path, line: str, above: int, problem: trec.Problem) -> Rows:
-    """Rows below the line that names the columns. Raises WrongInput with file and line, also if a
-    required column is missing."""
+    """Return the rows below the line that names the columns. Raises WrongInput with file and line,
+    also if a required column is missing."""
     between, found = header(line) or ("", {})
     called = split(line, between)
     if lacking := names.lacking(found):
@@ -75,7 +75,8 @@ def under_header(path: Path, line: str, above: int, problem: trec.Problem) -> Ro
 
 
 def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) -> pa.Table:
-    """Rows with line numbers, read one at a time if quoted cells contain line breaks."""
+    """Return the rows with their line numbers. If a line is faulty, the file is read cell by cell,
+    since a quoted cell may contain line breaks."""
     wrong: list[tuple[int, str, str]] = []
 
     def note(line: int, what: str, fault: str) -> None:
@@ -90,7 +91,7 @@ def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) ->
 
 
 def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | None:
-    """Rows; None if one is wrong or if a quoted cell may span several lines."""
+    """Return the rows as Python's csv reads them; None if one is wrong or no cell is quoted."""
     content = compressed.content(path)
     if b'"' not in content:
         return None
@@ -118,8 +119,9 @@ def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | Non
 def without_header(
     path: Path, lines: Sequence[str], how: How, problem: trec.Problem
 ) -> Rows | None:
-    """Three or four columns without names, as of MS MARCO, Tevatron and ColBERT, or TREC's qrels if
-    they look like a ranking or are declared one; None for other lines."""
+    """Return the rows of three or four columns without names, as MS MARCO, Tevatron and ColBERT
+    write them; None for other lines. TREC's qrels count if they look like a ranking or are declared
+    one."""
     data = [line for line in lines if line.strip() and not line.startswith("#")]
     tabs = bool(data) and len(data[0].split("\t")) in (3, 4)
     rows = [line.split("\t") if tabs else line.split() for line in data]
@@ -148,7 +150,8 @@ def without_header(
 
 
 def ranklib(path: Path) -> Rows | None:
-    """RankLib's lines, `2 qid:q1 1:0.2 # d1`; None for others. Raises WrongInput with the line."""
+    """Return RankLib's lines, `2 qid:q1 1:0.2 # d1`, as rows; None for other files. Raises
+    WrongInput with the line."""
     if not _LTR.match(next((one for one in trec.lines(path) if one.strip() and one[0] != "#"), "")):
         return None
     rows: list[tuple[str, str, str, int]] = []

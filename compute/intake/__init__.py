@@ -1,1 +1,1 @@
-"""Import of runs, qrels and corpora: checked, fetched, stored."""
+"""Import of runs, qrels and corpora, which are fetched, checked and stored."""

@@ -1,4 +1,4 @@
-"""The anchor of a dataset: an earlier run, and the largest tolerated sum of losses since."""
+"""The anchor of a dataset: an earlier run, and the largest tolerated sum of losses since then."""
 
 from pandas import DataFrame
 
@@ -13,12 +13,12 @@ KIND = "anchor"
 
 
 def of(store: Store, dataset: str) -> tuple[str, float] | None:
-    """The anchor's name of today, and its margin; None if none is marked. Raises Missing if the run
-    is gone."""
+    """Return the present name of a dataset's anchor, and its margin; None if no run is marked as
+    one. Raises Missing if that run is no longer stored."""
     if (part := store.part(KIND, dataset)) is None:
         return None
     (row,) = recompute.read(part).to_dict("records")
-    # A run that was replaced since is a version; it may have been imported again.
+    # A run that was replaced is a version now; the same run may have been imported again.
     runs = store.parts("hits", dataset, picked=None)
     runs = [run for run in runs if row["of"] in (run.system, run.version_of)]
     for run in sorted(runs, key=run_versions.published):
@@ -31,7 +31,8 @@ def of(store: Store, dataset: str) -> tuple[str, float] | None:
 
 
 def mark(store: Store, dataset: Dataset, system: str, margin: float) -> None:
-    """Make a stored run the anchor of a dataset instead of any other; none if `system` is empty."""
+    """Make a stored run the anchor of a dataset instead of any other; remove it if `system` is
+    empty."""
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
     with store.publishing(f"anchor of {dataset.name}") as parts:

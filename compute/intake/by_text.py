@@ -1,4 +1,4 @@
-"""Queries that a file names by their texts, or documents by their chunks, mapped to ids."""
+"""Mapping to ids of queries that a file names by their texts, and of chunks of documents."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,13 +14,13 @@ from compute.datasets import compressed
 
 _WORD = "(?:chunk|passage|part|para|page|sent|seg|[cpns])?"
 CHUNK = re.compile(rf"(.+?)(?:[#:@/|_. -]+{_WORD}[_-]?\d+)$", re.IGNORECASE)
-"""An id of a chunk, and that of its document: d1#0, d1_3, d1::chunk-2."""
+"""Matches the id of a chunk, such as d1#0, d1_3 or d1::chunk-2; the group is its document's id."""
 
 
 def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> dict[str, str]:
-    """The query ids for a file's queries given as texts; empty if one of them is an id. `known` has
-    query_id and text. White space counts as one space. Raises WrongInput if only some of them are
-    texts, or two queries of the dataset have the same text."""
+    """Return the query id for each text by which a file names a query; nothing if any name is an id
+    or none is a text. `known` has query_id and text. Runs of white space count as one space. Raises
+    WrongInput if only some names are texts, or if two queries of the dataset have one text."""
     found, ids = [*found], {*known["query_id"]}
     if ids & {*found} or known["text"].isna().all():
         return {}
@@ -43,14 +43,14 @@ def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> di
 
 
 def by_ids(table: pa.Table, known: DataFrame, name: str, file: Path) -> pa.Table:
-    """Rows of a file by query id, if the file has query texts. Raises as `queries`."""
+    """Return a file's rows with query ids instead of query texts, if any. Raises as `queries`."""
     asked = table["query_id"].unique().cast(pa.string()).to_pylist()
     names = queries(asked, known, name, file)
     return _renamed(table, "query_id", names) if names else table
 
 
 def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
-    """The document of each chunk, by the form of its id or by a table (id, tab, document)."""
+    """Return the document of each chunk, by the ids' form or by a table (id, tab, document)."""
     ids = chunks.to_pylist()
     if table is None:
         return {one: found[1] for one in ids if (found := CHUNK.fullmatch(one))}
@@ -62,8 +62,8 @@ def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
 def folded(
     hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
 ) -> tuple[pa.Table, str]:
-    """The hits with documents instead of their chunks, each at its best rank, and the number of
-    chunks; known documents stay. Raises WrongInput if no hit is a chunk."""
+    """Return the hits with documents instead of their chunks, each at its best rank, and a sentence
+    on this. Ids of `known` documents are no chunks. Raises WrongInput if no hit is a chunk."""
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
     there = pa.array([*names], pa.string())
@@ -78,7 +78,7 @@ def folded(
 
 
 def of_known(ids: pa.Array, known: pa.ChunkedArray) -> tuple[str, str] | None:
-    """A chunk and its document if such documents are known; else None."""
+    """Return a chunk and its document, if the document is known; None if there is no such chunk."""
     names = documents(ids)
     found = _are_in(pa.array([*names.values()], pa.string()), known).to_pylist()
     return next((pair for pair, there in zip(names.items(), found, strict=True) if there), None)
@@ -90,7 +90,7 @@ def _are_in(ids: pa.Array, known: pa.ChunkedArray) -> pa.Array:
 
 
 def _renamed(table: pa.Table, name: str, names: Mapping[str, str]) -> pa.Table:
-    """A table with the ids of a column replaced where necessary."""
+    """Return a table with these ids of a column replaced."""
     column = table[name].combine_chunks()
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     new = pa.array([names.get(one, one) for one in coded.dictionary.to_pylist()], pa.string())

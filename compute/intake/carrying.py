@@ -1,7 +1,6 @@
-"""Judgements of an older version of a collection carried to a newer one, by the documents' texts.
-
-They are a judgement set of their own, `carried:OLD`: no rule mixes them into official or added
-judgements, and no score counts them unless their set is chosen."""
+"""Judgements of an older version of a collection, carried to a newer one by the documents' texts.
+They form a judgement set of their own, `carried:OLD`: no rule mixes them into official or added
+judgements, and no score counts them unless this set is chosen."""
 
 import time
 from collections import Counter
@@ -35,10 +34,11 @@ AMBIGUOUS, LOST, NO_QUERY = "ambiguous", "lost: no such text", "lost: no such qu
 def carry(
     bench: Bench, old: Dataset, new: Dataset, by: str = OFFICIAL, *, replace: bool = False
 ) -> tuple[Part, bool]:
-    """Carry a judgement set of one dataset to another: its part, and whether it is new. A query is
-    found by its words, too. A part of a judged document has its grade, and of several old documents
-    that became one the highest grade counts. Raises Missing where a dataset has no texts or no
-    judgements, Conflict where others were carried before and `replace` is not said."""
+    """Carry a judgement set from one dataset to another. Returns the part, and whether it is
+    new. A query may also be matched by its words. If a judged document was split, each part gets
+    its grade; if several documents were merged, the highest grade counts. Raises Missing if a
+    dataset has no texts or judgements, Conflict if judgements were carried before and `replace`
+    is false."""
     start = time.perf_counter()
     if old.name == new.name or old.parts or new.parts:
         raise WrongInput("carry judgements from one dataset to another, or from part to part")
@@ -68,7 +68,7 @@ def carry(
 
 
 def stored(store: Store, dataset: str, old: str) -> Part:
-    """The judgements carried from another dataset. Raises Missing for none."""
+    """Return the judgements carried from another dataset. Raises Missing if there are none."""
     found = {part.system: part for part in store.parts(KIND, dataset)}
     if old not in found:
         there = near(old, found) or (
@@ -85,12 +85,12 @@ def remove(store: Store, dataset: str, old: str) -> None:
 
 
 def report(part: Part) -> DataFrame:
-    """outcome, judgements, documents, of a carrying: how they were carried, lost or ambiguous."""
+    """Return one row per outcome: outcome, judgements and documents (their numbers)."""
     return DataFrame(part.provenance["outcomes"])
 
 
 def said(part: Part) -> str:
-    """`carried 340 of 352 judgements of old to new (set carried:old): 340 equal text; …`."""
+    """Return a sentence such as `carried 340 of 352 judgements of old to new (set carried:old)`."""
     rows = report(part)
     every = int(rows["judgements"].sum())
     lost = int(rows.loc[rows["outcome"].isin([AMBIGUOUS, LOST, NO_QUERY]), "judgements"].sum())
@@ -106,6 +106,7 @@ def _told(outcomes: list[dict[str, Any]]) -> str:
 
 
 def _judged(bench: Bench, old: Dataset, by: str) -> DataFrame:
+    """Return the judgements of a set. Raises Missing if it is empty."""
     with database.open_version(bench.store).cursor() as cursor:
         judged = judgement_sets.labels(cursor, old.name, by)
         known = judgement_sets.names(cursor, old.name)
@@ -138,7 +139,8 @@ def _texts(bench: Bench, loaded: Loaded) -> Iterator[tuple[str, str]]:
 def _carried(
     bench: Bench, before: Loaded, after: Loaded, judged: DataFrame
 ) -> tuple[DataFrame, list[dict[str, Any]]]:
-    """The carried judgements (COLUMNS), and the outcomes of all."""
+    """Return the carried judgements (COLUMNS), and outcome, judgements, documents of each
+    outcome."""
     grades = judged.sort_values("query_id").groupby("doc_id")[["query_id", "relevance"]]
     alike = {str(doc_id): tuple(map(tuple, rows.to_numpy())) for doc_id, rows in grades}
     texts, others = partial(_texts, bench, before), partial(_texts, bench, after)
@@ -150,7 +152,7 @@ def _carried(
     queries = _queries(recompute.read(before.queries), recompute.read(after.queries))
     rows["new_query"] = rows["query_id"].map(queries)
     rows.loc[rows["new_query"].isna(), "outcome"] = NO_QUERY
-    # A judgement that several parts have counts once.
+    # A judgement that was carried to several documents counts once.
     each = rows.drop_duplicates(["query_id", "old_doc_id"]).groupby("outcome")["old_doc_id"]
     outcomes = each.agg(judgements="size", documents="nunique").reset_index()
     kept = rows.dropna(subset=["new_query", "doc_id"]).assign(query_id=lambda of: of["new_query"])
@@ -161,8 +163,8 @@ def _carried(
 
 
 def _queries(old: DataFrame, new: DataFrame) -> dict[str, str]:
-    """The new id of each old query: the same if the words are, or are not known; else that of the
-    only query with these words."""
+    """Return the new id of each old query: its own id, unless the words under it differ; otherwise
+    the id of the only query with these words. A query with neither is left out."""
     words = dict(zip(new["query_id"], map(_words, new["text"]), strict=True))
     times = Counter(words.values())
     of = {text: name for name, text in words.items() if text and times[text] == 1}

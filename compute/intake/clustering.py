@@ -1,4 +1,4 @@
-"""Clusters of a stored dataset's queries, saved as labels of the key `cluster`."""
+"""Clusters of a stored dataset's queries, stored as labels of the key `cluster`."""
 
 import time
 
@@ -28,10 +28,10 @@ KEY = "cluster"
 def cluster(
     bench: Bench, dataset: Dataset, k: int = 0, *, replace: bool = False
 ) -> tuple[Part, Clusters]:
-    """Publish the cluster of each query with text, and the clustering. `k` as in
-    `query_clusters.found`. Raises Missing without stored texts, WrongInput for a dataset of parts
-    and for too few queries, Conflict if the key has other labels and `replace` is false,
-    Unavailable without the model."""
+    """Publish the cluster of each query with a text; return the part and the clustering. `k` is the
+    number of clusters, chosen automatically if 0. Raises Missing without stored texts, WrongInput
+    for a dataset of parts and for too few queries, Conflict if the key has other labels and
+    `replace` is false, Unavailable without the model."""
     start = time.perf_counter()
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
@@ -45,7 +45,7 @@ def cluster(
             f" {dataset.name}"
         )
     texts = [text.strip() for text in rows["text"]]
-    # Before the model is loaded, which takes seconds.
+    # This is checked before the model is loaded, which takes seconds.
     query_clusters.possible(texts, k)
     if not replace:
         _require_own(bench.store, dataset.name)
@@ -60,6 +60,7 @@ def cluster(
 
 
 def _require_own(store: Store, dataset: str) -> None:
+    """Raise Conflict if labels of this key came from a file."""
     part = store.part(query_labels.KIND, dataset)
     for made in query_labels.made_by_key(part).get(KEY, []) if part else []:
         if made.get("file"):
@@ -70,7 +71,7 @@ def _require_own(store: Store, dataset: str) -> None:
 
 
 def _vectors(texts: list[str], settings: Settings) -> np.ndarray:
-    """(n, d) Vectors by all-MiniLM-L6-v2, whose weights come with a package."""
+    """Return the texts' (n, d) vectors by all-MiniLM-L6-v2, whose weights come with a package."""
     system = SYSTEMS["minilm"].search
     assert isinstance(system, Dense)
     system.check()

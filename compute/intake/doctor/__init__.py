@@ -1,4 +1,4 @@
-"""The import doctor: content of files, their faults, and the treatment of each by an import."""
+"""The import doctor: what files contain, their faults, and how an import treats each fault."""
 
 from compute.intake.doctor.checking import check, check_all, files
 from compute.intake.doctor.ids import nearest

@@ -1,4 +1,4 @@
-"""`check`: reports on folders, archives, runs and qrels files; changes nothing."""
+"""The command `check`: reports on folders, archives, runs and qrels files. It changes nothing."""
 
 import zipfile
 from collections.abc import Iterable
@@ -26,12 +26,12 @@ def check(
     home: Path | None = None,
     how: shapes.How | None = None,
 ) -> Report:
-    """Report on the content of a path and its faults; reads everything and changes nothing. A
-    folder or zip archive is read in the BEIR layout (every collection and split in it), another
-    file as a run or qrels in any supported format; these are compared with the ids of a dataset, if
-    one is given. Anything else is reported as unreadable, and so is a compressed file that would
-    not fit in memory, or in the home folder, if one is given. Raises Missing if the path does not
-    exist."""
+    """Report on the content of a path and its faults. Everything is read and nothing changed. A
+    folder or zip archive is read in the BEIR layout, with every collection and split in it. Any
+    other file is read as a run or qrels in a supported format, and compared with the ids of a
+    dataset if one is given. Anything else is reported as unreadable; so is a compressed file that
+    would not fit in memory or in the home folder, if one is given. Raises Missing if the path is
+    missing."""
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
     return _checked(path, against, home, how or shapes.How())[0]
@@ -40,7 +40,7 @@ def check(
 def _checked(
     path: Path, against: Known | None, home: Path | None, how: shapes.How
 ) -> tuple[Report, pa.Table | None]:
-    """The report, and the judgements of a readable qrels file."""
+    """Return the report, and the judgements if the path is a readable qrels file."""
     tally: Tally = Tally()
     judgements = None
     counts: dict[str, float] = {}
@@ -67,15 +67,15 @@ def check_all(
     home: Path | None = None,
     how: shapes.How | None = None,
 ) -> list[Report]:
-    """One report per file; for a folder of runs or qrels, one per file in it. Without a dataset,
-    runs are compared with the queries of the only qrels file among them."""
+    """Return one report per file; for a folder of runs or qrels, one per file in it. If no dataset
+    is given, runs are compared with the queries of the only qrels file among them."""
     found, how = files(paths), how or shapes.How()
     if against or len(found) == 1:
         return [check(path, against=against, home=home, how=how) for path in found]
     kinds = [_seems(path, how) for path in found]
     only, reports = None, {}
     if kinds.count("qrels") == 1:
-        # First, and once, since the runs are compared with its judgements.
+        # It is read first, since the runs are compared with its judgements.
         path = found[kinds.index("qrels")]
         reports[path], judgements = _checked(path, None, home, how)
         only = qrels.judged(path, judgements) if judgements is not None else None
@@ -87,6 +87,7 @@ def check_all(
 
 
 def _seems(path: Path, how: shapes.How) -> Kind:
+    """Return the kind of a path, without reporting faults."""
     tally = Tally()
     with tally.step(_NOT_READABLE, str(path)):
         return _kind(path, tally, how)[0]
@@ -94,8 +95,9 @@ def _seems(path: Path, how: shapes.How) -> Kind:
 
 
 def files(paths: Iterable[Path]) -> list[Path]:
-    """The paths, with a folder that is not a BEIR one as the files in it, by name. Hidden files and
-    inner folders are skipped. Raises Missing if a path does not exist."""
+    """Return the paths, with each folder that is not in the BEIR layout replaced by its files,
+    sorted by name. Hidden files and inner folders are skipped. Raises Missing for a missing
+    path."""
     found: list[Path] = []
     for path in paths:
         if not path.exists():
@@ -107,6 +109,7 @@ def files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _inside(path: Path) -> list[Path]:
+    """Return the files in a folder that is not in the BEIR layout."""
     if not path.is_dir() or (path / layout.QUERIES).exists() or (path / "qrels").is_dir():
         return []
     if layout.Folder(path).roots():
@@ -115,8 +118,8 @@ def _inside(path: Path) -> list[Path]:
 
 
 def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held | None]:
-    """Kind of a path, and its content if it is in neither TREC's nor BEIR's format; a path without
-    a kind gets a fault."""
+    """Return the kind of a path, and its content unless it is in TREC's or BEIR's format. A fault
+    is reported for a path of no known kind."""
     if path.is_dir():
         return "BEIR folder", None
     if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
@@ -131,7 +134,7 @@ def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held 
         tally.refuse(ASKED, held.question(), Where(str(path)), shapes.ASK)
         return "unreadable", None
     lines = [line for line in trec.lines(path) if line.strip()]
-    # If every line begins with #, these are ids and not comments.
+    # If every line begins with #, the lines are data and not comments.
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
     columns = first.encode().split()  # Separated by ASCII spaces, as in the readers.
     foreign = trec.foreign(first)
@@ -149,7 +152,7 @@ def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held 
 
 
 def _stranger(first: str, foreign: str) -> tuple[str, str, str]:
-    """Kind of a foreign file by its first line, and the next step."""
+    """Return the kind of a foreign file by its first line, a description, and the next step."""
     if foreign == trec.XML:
         return (
             "XML",

@@ -1,4 +1,4 @@
-"""Collections in the BEIR layout: all collections and splits of a folder or archive."""
+"""Checks of collections in the BEIR layout: every collection and split of a folder or archive."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -24,8 +24,8 @@ _ASIDE = "this split cannot be imported until this is fixed; test can"
 
 
 def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
-    """Count the content of each dataset and split, and report its faults. Raises WrongInput if
-    there is none."""
+    """Count the content of each collection and split, and report its faults. Raises WrongInput if
+    there is no collection."""
     roots = files.roots()
     if not roots:
         raise WrongInput(f"{files.path} contains no {layout.CORPUS}: it is not in the BEIR layout")
@@ -37,7 +37,7 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
 
 
 class _Collection:
-    """A collection: its queries, judgements of every split, and corpus, in order."""
+    """Checks one collection: its queries, then the judgements of every split, then its corpus."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class _Collection:
         self.judged: dict[str, DataFrame] = {}
         """Judgements of each split."""
         self.aside = False
-        """True while reading a split that an import leaves out unless it is named."""
+        """Whether the split being read is left out by an import that does not name it."""
 
     def examine(self) -> None:
-        """Examine every file of a collection; an unreadable file does not stop the others."""
+        """Examine every file of the collection; an unreadable file does not stop the others."""
         splits = self._splits()
         sources = [BeirSource(self.files, self.root, split, self._told) for split in splits]
         source = sources[0] if sources else BeirSource(self.files, self.root, "test", self._told)
@@ -77,6 +77,7 @@ class _Collection:
             self._corpus(source)
 
     def _told(self, trouble: Trouble) -> None:
+        """Report a fault, which blocks an import unless its split can be left out."""
         where = Where(trouble.file, trouble.line)
         if self.aside:
             self.tally.remark(trouble.kind, trouble.fault, where, _ASIDE)
@@ -85,7 +86,7 @@ class _Collection:
 
     @contextmanager
     def _step(self, source: BeirSource) -> Iterator[None]:
-        """Unreadable judgements block only imports that use their split."""
+        """Report unreadable judgements, which block only imports that use their split."""
         file = self.files.where(source.qrels)
         if not self.aside:
             with self.tally.step(_UNREADABLE, file):
@@ -98,6 +99,7 @@ class _Collection:
             self.tally.remark(_UNREADABLE, example, Where(file), _ASIDE)
 
     def _splits(self) -> list[str]:
+        """Return the names of the splits, and report if test is missing or there are none."""
         splits, where = self.files.splits(self.root), Where(self.files.where(self.root))
         if not splits:
             self.tally.remark(NO_QRELS, "no qrels/<split>.tsv in it", where, _LATER)
@@ -123,6 +125,7 @@ class _Collection:
             self.tally.remark("empty query", example, where, "kept, retrieves nothing", len(empty))
 
     def _judgements(self, source: BeirSource) -> None:
+        """Count a split's judgements, and report repeated ones and hopeless queries."""
         judgements = source.judgements()
         where = Where(self.files.where(source.qrels))
         name = f"{self.prefix}{source.split}"
@@ -142,6 +145,7 @@ class _Collection:
         self.judged[source.split] = judgements
 
     def _corpus(self, source: BeirSource) -> None:
+        """Count the documents, and report on their texts and ids."""
         corpus = CorpusCount(set().union(*(rows["doc_id"] for rows in self.judged.values())))
         where = Where(self.files.where(source.corpus))
         words, selves, first = 0, 0, ""
@@ -171,7 +175,7 @@ class _Collection:
         self._missing(corpus.missing)
 
     def _alike(self, source: BeirSource, zeros: set[str], twins: Twins) -> None:
-        """Report document ids that differ only in zeros, case or normal form."""
+        """Report document ids that differ only in zeros, case or Unicode's normal form."""
         again = BeirSource(self.files, self.root, source.split, lambda trouble: None)
 
         def ids() -> Iterator[str]:
@@ -184,7 +188,7 @@ class _Collection:
             self.tally.remark(Twins.WHAT, Twins.told(pairs), where, treatment, len(pairs))
 
     def _missing(self, missing: set[str]) -> None:
-        """Report, for each split, issues of the judgements that an import counts."""
+        """Report, for each split, judgements of documents that are not in the corpus."""
         for split, judgements in self.judged.items():
             strange = judgements["doc_id"][judgements["doc_id"].isin(list(missing))]
             if len(strange):
@@ -196,7 +200,7 @@ class _Collection:
                 self.tally.remark(what, example, place, treatment, len(strange))
 
     def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
-        """Report ids that differ only in zeros; `zeros` are ids that may have a leading zero."""
+        """Report ids that differ only in leading zeros; `zeros` has all ids with a leading zero."""
         bare = {id.lstrip("0"): id for id in zeros if id.startswith("0") and id.isdecimal()}
         if not bare:
             return

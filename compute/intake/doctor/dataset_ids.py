@@ -1,4 +1,4 @@
-"""Runs and qrels compared with the ids of their dataset."""
+"""Comparison of runs and qrels with the ids of their dataset."""
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -35,7 +35,7 @@ create or replace view asked as
     select doc_id as id, min(line) as line, count(*) as n from hits
     where query_id in (select id from queries) group by doc_id
 """
-# By 32-bit scores, by which runs are ranked.
+# The scores are compared in 32 bits, as in rankings.
 _TOP = """
 select query_id::varchar as query_id, doc_id from (
     select query_id, doc_id, max(try_cast(score as float)) as score from hits
@@ -51,8 +51,8 @@ _ANOTHER = "is it for another dataset? choose that one"
 
 
 def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """Report ids of a run missing from the dataset, and queries of the dataset missing from the
-    run. The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
+    """Report ids of a run that the dataset lacks, and queries of the dataset that the run lacks.
+    The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
     `documents(id, line, n)` of the run."""
     unknown = _hold_queries(database, file, tally, against)
     if unknown is None:

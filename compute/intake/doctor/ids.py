@@ -1,4 +1,4 @@
-"""Ids that are easily confused, or contain characters that no page can display."""
+"""Checks for ids that are easily confused, or contain characters that no page can display."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ with zeros as (
 )
 select count(*), arg_min(written, line), min(line) from twins
 """
-# For most ids this check skips the rest, which would take long for the millions of a corpus.
+# The first case skips the rest for most ids; the rest would take long for millions of documents.
 _FORMS = r"""
 create or replace macro form(id) as case
     when regexp_full_match(id, '[a-z1-9][a-z0-9_-]*') then id
@@ -65,13 +65,13 @@ _OF = {
 
 
 def look_at(database: DuckDBPyConnection, table: str) -> None:
-    """Make the view `ids` of a table of ids (lists, documents or asked: id, line, n)."""
+    """Create the view `ids` of a table of ids (lists, documents or asked, with id, line, n)."""
     database.execute(_OF[table])
 
 
 @dataclass(frozen=True)
 class Ids:
-    """Distinct ids of one column of a file, in a table `ids(id, line)` of a database."""
+    """The distinct ids of one column of a file, in a table `ids(id, line)` of a database."""
 
     database: DuckDBPyConnection
     what: str
@@ -79,7 +79,7 @@ class Ids:
     file: str
 
     def remark(self, tally: Tally) -> None:
-        """Report control characters, and ids that are the same number."""
+        """Report control characters, and ids that are equal as numbers."""
         count, first, line = self._found(_CONTROL)
         treatment = "kept; shown as the character's code"
         self._tell(tally, "control character in a {} id", count, repr(first), line, treatment)
@@ -89,9 +89,10 @@ class Ids:
         self._tell(tally, "{} ids that are the same number", count, twins, line, treatment)
 
     def written_otherwise(self, dataset: str, share: float = 0) -> tuple[int, str, int] | None:
-        """Number of unknown ids that differ from an id in the table `known(id)` only in spelling,
-        an example of each, and its line; None if there are none. Below a `share` of the unknown ids
-        they count as coincidence, unless they differ only in Unicode's normal form."""
+        """Return the number of unknown ids that differ from an id in the table `known(id)` only in
+        spelling, a sentence with an example, and its line; None if there are none. If they are less
+        than `share` of all unknown ids they count as coincidence, unless they differ only in
+        Unicode's normal form."""
         self.database.execute(_FORMS)
         ((n,),) = self.database.sql("select count(*) from own").fetchall()
         count, line, pair = self._found(_WRITTEN_OTHERWISE) if n else (0, 0, None)
@@ -102,7 +103,7 @@ class Ids:
         return count, f"{told}; in all {count:,} of {n:,} unknown ids", line
 
     def remark_written_otherwise(self, tally: Tally, dataset: str, share: float = 0) -> None:
-        """Report such ids."""
+        """Report the ids that `written_otherwise` finds."""
         if found := self.written_otherwise(dataset, share):
             count, example, line = found
             what, where = WRITTEN_OTHERWISE.format(self.what), Where(self.file, line)
@@ -119,8 +120,8 @@ class Ids:
 
 
 def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
-    """Hint for a file without a known id: two ids that differ only in spelling, or else the first
-    ids of the file and the dataset."""
+    """Return a hint for a file without a known id: two ids that differ only in spelling, otherwise
+    the first id of the file and that of the dataset."""
     with scratch() as database:
         database.register("ids", pa.table({"id": own, "line": range(len(own))}))
         database.register("known", pa.table({"id": known}))
@@ -130,11 +131,12 @@ def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
 
 
 def normal(name: str) -> str:
-    """The id in NFC, the form of most ids."""
+    """Return the id in NFC, the Unicode form of most ids."""
     return unicodedata.normalize("NFC", name)
 
 
 def _way(own: str, other: str) -> str:
+    """Return how two spellings of an id differ."""
     short, long = sorted((own.casefold(), other.casefold()), key=len)
     if normal(own) == normal(other):
         return "in another normal form of Unicode"

@@ -1,4 +1,4 @@
-"""Check that a run's top documents are judged; if not, find ids that differ only in spelling."""
+"""A check that a run's top documents are judged; if not, a search for ids in another spelling."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ from compute.intake.doctor.report import Tally, Where
 
 UNJUDGED = "top 10 without judgements"
 NEARLY_NONE = 0.005
-"""Share of judged hits below which the judgements are probably not meant for the run."""
+"""Share of judged hits below which the judgements probably do not belong to the run."""
 EXCHANGED = "the judgements' queries are documents of the run: exchange the columns of the qrels"
 RUN_EXCHANGED = "the run's queries are judged documents: exchange its first and third columns"
 
@@ -41,16 +41,16 @@ create view ids as select doc_id as id, 0 as line from top group by doc_id;
 create view known as select distinct doc_id as id from judged
 """
 _BY_CHANCE = 0.01
-"""Unjudged documents that may resemble a judged one by chance."""
+"""Share of unjudged documents whose ids may resemble a judged id by chance."""
 
 
 def remark_judged(
     top: pa.Table, judged: pa.Table, where: Where, tally: Tally, *, corpus: bool
 ) -> None:
-    """Report if none, or almost none, of the hits of judged queries is judged. Without a `corpus`
-    of known documents, also report documents that are judged ones in another spelling. `top` has
-    query_id, doc_id of the first 10 ranks, `judged` the judged pairs, once each, as large strings,
-    with their relevance."""
+    """Report if none, or almost none, of the hits of judged queries are judged. Unless there is a
+    `corpus` of known documents, also report documents that are judged under another spelling. `top`
+    has query_id, doc_id of the first 10 ranks; `judged` has each judged pair once, as large
+    strings, with its relevance."""
     with scratch() as database:
         database.register("top", top)
         database.register("judged", judged)
@@ -74,8 +74,8 @@ def remark_judged(
 
 
 def exchanged(hits: pa.Table, judged: pa.Table) -> str:
-    """File to fix if hits are judged after swapping query and document (the run, if it has more
-    queries than documents); else empty."""
+    """Return which columns to exchange if hits are judged once query and document are swapped (the
+    run's columns, if it has more queries than documents); otherwise ''."""
     with scratch() as database:
         database.register("judged", judged)
         return _exchanged(database, hits)
@@ -88,12 +88,12 @@ def _exchanged(database: DuckDBPyConnection, hits: pa.Table) -> str:
 
 
 def folded(name: str) -> str:
-    """The same for ids that differ only in case or Unicode's normal form."""
+    """Return a form that is equal for ids that differ only in case or Unicode's normal form."""
     return normal(normal(name).casefold())
 
 
 class Twins:
-    """Finder of ids that differ only in case or Unicode's normal form, which saves memory."""
+    """Finds ids that differ only in case or Unicode's normal form, in eight bytes per id."""
 
     WHAT = "document ids that differ only in case or Unicode's normal form"
 
@@ -106,7 +106,7 @@ class Twins:
             self._seen.append(hash(folded(name)))
 
     def among(self, names: Callable[[], Iterable[str]]) -> list[tuple[str, str]]:
-        """The pairs, after all ids were seen; `names` yields the ids again if there are pairs."""
+        """Return the pairs, once all ids were seen; `names` yields the ids again if necessary."""
         seen = np.sort(np.frombuffer(self._seen, np.int64))
         again = set(seen[1:][seen[1:] == seen[:-1]].tolist())
         first: dict[str, str] = {}
@@ -118,7 +118,7 @@ class Twins:
 
     @staticmethod
     def told(pairs: Sequence[tuple[str, str]]) -> str:
-        """The first pair, with codes for letters that look the same."""
+        """Return the first pair as text, with codes for letters that look the same."""
         one, other = pairs[0]
         if normal(one) == normal(other):
             return f"{one!a} and {other!a}"

@@ -1,4 +1,4 @@
-"""Known ids and facts of the dataset that a run or qrels file belongs to."""
+"""The known ids and facts of the dataset to which a run or qrels file belongs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class Known:
     doc_ids: pa.ChunkedArray | None = None
     """Ids of the corpus's documents, as large strings; None if unknown."""
     drop_self: bool | None = False
-    """True if documents whose id equals the query's are dropped; None if unknown."""
+    """Whether documents whose id equals the query's are dropped; None if unknown."""
     depth: int = 1000
     """Hits stored per query."""
     texts: DataFrame | None = None
@@ -33,21 +33,22 @@ class Known:
     """query_id, doc_id (large strings) and relevance of the judgements; None if unknown."""
 
     def by_ids(self, table: pa.Table, file: Path, fold: Path | bool = False) -> pa.Table:
-        """Rows of a file by query id instead of text, and by document if chunks are merged."""
+        """Return a file's rows with query ids instead of texts and, with `fold`, documents instead
+        of their chunks."""
         if self.texts is not None:
             table = by_text.by_ids(table, self.texts, self.dataset, file)
         return by_text.folded(table, self.doc_ids, fold, file)[0] if fold else table
 
 
 def known(store: Store, dataset: Dataset) -> Known:
-    """Ids of a stored dataset. Raises Missing for one that is not stored."""
+    """Return the ids of a stored dataset. Raises Missing if it is not stored."""
     queries = store.part("queries", dataset.name)
     if queries is None:
         damage.refuse(store.parts("queries", dataset.name))
         raise Missing(
             f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
         )
-    # Lengths are shipped even without documents, so they identify the corpus.
+    # Lengths are shipped even where documents are not, so they tell which ids the corpus has.
     documents = store.part("lengths", dataset.collection)
     judgements = store.part("judgements", dataset.name)
     return Known(
@@ -62,7 +63,7 @@ def known(store: Store, dataset: Dataset) -> Known:
 
 
 def pairs(judgements: Part) -> pa.Table:
-    """query_id, doc_id (large strings) and relevance of stored judgements."""
+    """Return stored judgements as a table: query_id, doc_id (large strings) and relevance."""
     kinds = {"query_id": pa.large_string(), "doc_id": pa.large_string(), "relevance": pa.int32()}
     return pq.read_table(judgements.path, columns=list(kinds)).cast(pa.schema(list(kinds.items())))
 

@@ -1,4 +1,4 @@
-"""Lines of a file, read as far as possible, with counts of skipped lines."""
+"""A file's lines, read as far as possible, with remarks on those that were skipped."""
 
 import re
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ _NUMBER = re.compile(rb'"_id"\s*:\s*-?[0-9]')
 
 
 def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec.Survey:
-    """Readable lines of a file; faulty and skipped lines are reported. Raises Missing or
-    WrongInput, the latter also after ENOUGH wrong lines."""
+    """Read the readable lines of a file; report the faulty and skipped ones. Raises Missing or
+    WrongInput, the latter also after ENOUGH faulty lines."""
     wrong = 0
 
     def problem(line: int, what: str, fault: str) -> None:
@@ -49,7 +49,7 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
 
 def remark(files: Files, name: str, tally: Tally) -> None:
     """Report a byte order mark, Windows line ends and numeric ids in a file. Raises Missing or
-    WrongInput. Raises Missing or WrongInput for a file that cannot be read."""
+    WrongInput if it cannot be read."""
     where = Where(files.where(name))
     has_mark = False
     n_windows = n_numbers = 0
@@ -66,7 +66,7 @@ def remark(files: Files, name: str, tally: Tally) -> None:
 
 
 def _pieces(files: Files, name: str) -> Iterator[bytes]:
-    """The file in pieces of whole lines, unless a line is longer than a piece."""
+    """Yield the file in pieces of whole lines, except where a line is longer than a piece."""
     rest = b""
     with files.open(name) as stream:
         while more := stream.read(_PIECE):

@@ -1,4 +1,5 @@
-"""Order of a run file's lines against its ranks and scores: ties, unsorted lists, odd ranks."""
+"""A run file's order of lines compared with its ranks and scores: ties, unsorted lists, odd
+ranks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,13 +22,13 @@ _NEGATIVE = "the highest score ranks first: if low scores are good, as for dista
 
 @dataclass(frozen=True)
 class _Lines:
-    """Columns of a run file as arrays, one value per data line, in file order."""
+    """The columns of a run file as arrays, with one value per line of data, in file order."""
 
     table: pa.Table
 
     @property
     def has_ranks(self) -> bool:
-        """Return whether the file has both ranks and scores."""
+        """Whether the file has both ranks and scores."""
         return "rank" in self.table.column_names
 
     @cached_property
@@ -37,54 +38,54 @@ class _Lines:
 
     @cached_property
     def score(self) -> np.ndarray:
-        """Scores as compared in ranking: in 32 bits, with larger ones infinite."""
+        """Scores as compared in rankings: in 32 bits, where larger ones are infinite."""
         with np.errstate(over="ignore"):
             return self.table["score"].to_numpy().astype(np.float32)
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """The number, or NaN if it is not one."""
+        """The rank of each line; NaN if it is not a number."""
         ranks = _codes(self.table["rank"])
         values = np.array([_number(value) for value in ranks.dictionary.to_pylist()])
         return values[ranks.indices.to_numpy()]
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """Mask of the lines, from the second on, that have the same query as the previous line."""
+        """Whether each line, from the second on, has the same query as the line before."""
         return self.query[1:] == self.query[:-1]
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """First line of each piece of a list."""
+        """Index of the first line of each piece of a list."""
         return np.append(0, np.flatnonzero(~self.follows) + 1)
 
     @cached_property
     def rises(self) -> np.ndarray:
-        """Lines with a higher score than the previous line of the same query."""
+        """Indexes of the lines with a higher score than the line before, of the same query."""
         return np.flatnonzero((self.score[1:] > self.score[:-1]) & self.follows) + 1
 
     @cached_property
     def contradict(self) -> np.ndarray:
-        """Lines whose rank and score are both above, or both below, those of the previous line."""
+        """Indexes of lines whose rank and score both rise, or both fall, within a query."""
         rank, score = self.rank, self.score
         both = (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])
         both |= (rank[1:] < rank[:-1]) & (score[1:] < score[:-1])
         return np.flatnonzero(both & self.follows) + 1
 
     def name(self, at: int) -> str:
-        """The query of a line."""
+        """Return the query of a line."""
         return self.table["query_id"][at].as_py()
 
     def text(self, column: str, at: int) -> str:
-        """A value as written, or as read."""
+        """Return a value as written in the file, or as it was read."""
         value = self.table[column][at].as_py()
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else f"{value:g}"
 
 
 def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
-    """Report ties, lists in pieces or not sorted by score, and ranks that contradict scores.
-    `table` has query_id, score and rank, if any, of a run file, and `line` if places are to be
-    reported; it is not changed."""
+    """Report ties, lists that are in pieces or not sorted by score, and ranks that contradict
+    scores. `table` has query_id, score and, if any, rank of a run file, and `line` if places are to
+    be reported; it is not changed."""
     found = _Lines(table)
 
     def tell(what: str, count: int, at: int, example: str, treatment: str) -> None:
@@ -103,14 +104,14 @@ _Tell = Callable[[str, int, int, str, str], None]
 
 def _ties(found: _Lines, tell: _Tell) -> None:
     order, same = None, found.follows & (found.score[1:] == found.score[:-1])
-    if len(found.rises) or _n_pieces(found):  # equal scores of a list may be separated
+    if len(found.rises) or _n_pieces(found):  # equal scores need not be on adjacent lines
         order = np.lexsort((found.score, found.query))
         query, score = found.query[order], found.score[order]
         same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
     if same.any():
         tied = np.flatnonzero(same) + 1
         at = int(tied[0] if order is None else order[tied].min())
-        # As in an import: each hit whose score equals a neighbour's, including the first.
+        # As an import does, this counts every hit of a tie, including the first.
         count = (np.append(same, False) | np.append(False, same)).sum()
         share = f"{count:,} of {len(found.score):,} hits"
         example = f"{share}, as query {found.name(at)!r}, score {found.text('score', at)}"
@@ -118,11 +119,12 @@ def _ties(found: _Lines, tell: _Tell) -> None:
 
 
 def _n_pieces(found: _Lines) -> int:
-    """Further pieces of lists that are split."""
+    """Return how many pieces the split lists have beyond one each."""
     return len(found.starts) - len(np.unique(found.query[found.starts]))
 
 
 def _sorting(found: _Lines, tell: _Tell) -> None:
+    """Report lists that are not sorted by score, or are in pieces."""
     if len(found.rises):
         at = int(found.rises[0])
         high, low = found.text("score", at), found.text("score", at - 1)
@@ -138,6 +140,7 @@ def _sorting(found: _Lines, tell: _Tell) -> None:
 
 
 def _ranks(found: _Lines, tell: _Tell) -> None:
+    """Report ranks that are no numbers, always the same, or contradict the scores."""
     rank = found.rank
     words = np.flatnonzero(np.isnan(rank))
     if len(words):
@@ -159,7 +162,8 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
 
 
 def _upside_down(found: _Lines, tell: _Tell) -> None:
-    """Report if most scores rise down the lists, by rank if ranks are informative, else by line."""
+    """Report if most scores rise down the lists, by rank if ranks mean anything, or else by
+    line."""
     n = int(found.follows.sum())
     rank = found.rank if found.has_ranks else np.full(len(found.score), np.nan)
     tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())
@@ -176,7 +180,7 @@ def _upside_down(found: _Lines, tell: _Tell) -> None:
 
 
 def _codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """The column as one piece, not copied if it already is one."""
+    """Return the column in one piece, copied only if it has several."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 

@@ -1,4 +1,4 @@
-"""Qrels files of TREC and BEIR: their content, and how an import treats it."""
+"""Checks of TREC's and BEIR's qrels files: their content, and how an import treats it."""
 
 from pathlib import Path
 
@@ -54,8 +54,8 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 
 
 def judged(path: Path, table: pa.Table) -> Known:
-    """Queries and pairs of a qrels file, for comparison with its runs; `table` is from `examine`.
-    `table` as `examine` returns it."""
+    """Return the queries and pairs of a qrels file, with which its runs are compared. `table` is
+    the result of `examine`."""
     pairs = table.group_by(["query_id", "doc_id"]).aggregate([("relevance", "max")])
     columns = [pairs[name].cast(pa.large_string()) for name in ("query_id", "doc_id")]
     names = pa.chunked_array([columns[0].unique()])
@@ -71,9 +71,10 @@ def examine(
     how: shapes.How,
     held: shapes.Held | None = None,
 ) -> pa.Table:
-    """Count the content of a qrels file, report its faults, and compare it with a dataset. `held`
-    is its content if in neither TREC's nor BEIR's format. Returns query_id, doc_id, relevance and
-    line of readable lines. Raises Missing or WrongInput for a file that cannot be read further."""
+    """Count the content of a qrels file, report its faults, and compare it with a dataset if one is
+    given. `held` is its content if it is in neither TREC's nor BEIR's format. Returns query_id,
+    doc_id, relevance and line of the readable lines. Raises Missing or WrongInput for a file that
+    cannot be read further."""
     file = str(path)
     table = _table(path, tally, against, how, held)
     if not table.num_rows:
@@ -100,6 +101,7 @@ def examine(
 def _table(
     path: Path, tally: Tally, against: Known | None, how: shapes.How, held: shapes.Held | None
 ) -> pa.Table:
+    """Return the readable judgements of a file, with query ids, and report the faulty lines."""
     if held:
         table, told = held.as_judged(how)
         tally.remark("converted grades", told, Where(str(path)), "as said", int(bool(told)))
@@ -113,6 +115,7 @@ def _table(
 
 
 def _by_subtopic(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    """Report judgements by subtopic, and refuse a pair with two grades for one subtopic."""
     count, n, line = database.sql(_SUBTOPICS).fetchall()[0]
     told, treatment = f"{n:,} in the second column", "kept; a pair gets its highest grade"
     tally.remark("judged by subtopic", told, Where(file, line), treatment, count)
@@ -123,6 +126,7 @@ def _by_subtopic(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
 
 
 def _judged_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    """Refuse a pair that has two grades, and report pairs with the same grade twice."""
     count, pair, line = database.sql(_AGAIN, params={"different": True}).fetchall()[0]
     if count:
         example, where = f"query {pair[0]!r}, document {pair[1]!r}", Where(file, line)
@@ -135,6 +139,7 @@ def _judged_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None
 
 
 def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    """Report hopeless queries, negative grades, and documents named like their queries."""
     for query, what, shown, treatment in (
         (_HOPELESS, "query without relevant document", "query {!r}", "scores 0 on every measure"),
         (_BELOW, "relevance below 0", "{}", "judged, not relevant"),

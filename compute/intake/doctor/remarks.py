@@ -1,4 +1,4 @@
-"""Remarks on a run that affect its numbers, repeated by the import."""
+"""Remarks of `check` on a run that affect its numbers; an import repeats them."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from compute.intake.doctor.judged_hits import UNJUDGED, remark_judged
 from compute.intake.doctor.order import CONTRADICTED, LOWER, PIECES, TIED, remark_order
 from compute.intake.doctor.report import Tally, Where
 
-# By hashes, since usually no id of millions of hits is left to compare.
+# Ids are compared by hashes, which is fast: usually none of millions is unknown.
 _IDS = """
 create table ids as select id::varchar as id, min(line) as line, count(*) as n from hits
 where hash(id::varchar) not in (select hash(id) from known) group by id
@@ -22,7 +22,7 @@ _TOLD = (UNJUDGED, *_OTHERWISE, UNKNOWN, LOWER, CONTRADICTED, PIECES, TIED)
 
 
 def ordered(hits: pa.Table, file: str) -> Tally:
-    """First half of `changing`: `hits` has query_id, rank and score of the file."""
+    """Return remarks on the order of a file's hits (query_id, rank and score), for `changing`."""
     tally = Tally()
     remark_order(hits, file, tally)
     return tally
@@ -31,8 +31,8 @@ def ordered(hits: pa.Table, file: str) -> Tally:
 def strangers(
     tally: Tally, column: pa.ChunkedArray, known: pa.Array | Path, dataset: str, file: str
 ) -> None:
-    """Report queries of a file that its dataset has in another spelling (if `known` has its
-    queries), or else documents missing from its corpus, in a file with their doc_id."""
+    """Report unknown ids of a file. If `known` has the dataset's query ids, these are queries in
+    another spelling; if it is a file with the corpus's doc_id, they are documents that it lacks."""
     with scratch() as database:
         database.register("hits", pa.table({"id": column, "line": np.arange(len(column))}))
         if isinstance(known, Path):
@@ -49,8 +49,8 @@ def strangers(
 def changing(
     tally: Tally, top: pa.Table, judged: pa.Table, file: str, *, corpus: bool
 ) -> list[str]:
-    """Remarks of `check` on order, ties and judgements, a sentence each, most serious first. `top`
-    has query_id, doc_id of the first 10 ranks and `judged` of the judgements."""
+    """Return the remarks of `check` on order, ties and judgements as sentences, most serious first.
+    `top` has query_id and doc_id of the first 10 ranks; `judged` has the judgements."""
     remark_judged(top, judged, Where(file), tally, corpus=corpus)
     found = {finding.what: finding for finding in tally.findings()}
     told = [found[what] for what in _TOLD if what in found]

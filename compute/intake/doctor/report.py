@@ -1,4 +1,4 @@
-"""Report on a file: its content, and each fault with its treatment by an import."""
+"""The report on a file: its content, and each kind of fault with its treatment by an import."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from compute.base.errors import BeirscopeError
 
 _LONGEST = 300
-"""Most characters of an example, since ids can have any length."""
+"""Maximum length of an example, since ids can have any length."""
 
 Kind = Literal[
     "run",
@@ -24,12 +24,12 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Where:
-    """Place of an issue."""
+    """The place of a fault."""
 
     file: str
-    """Path of the file; for a member of an archive, both names."""
+    """Path of the file; for a file in an archive, the names of both."""
     line: int = 0
-    """Line from 1; 0 for the file as a whole."""
+    """The line number, counted from 1; 0 means the whole file."""
 
     def __str__(self) -> str:
         return f"{self.file} line {self.line}" if self.line else self.file
@@ -37,16 +37,16 @@ class Where:
 
 @dataclass(frozen=True)
 class Finding:
-    """A kind of fault: its count, its first place, and how an import treats it."""
+    """A kind of fault: how often it occurs, its first place, and how an import treats it."""
 
     what: str
     count: int
     example: str
     where: Where
     treatment: str
-    """Effect on import; for a refused file, the next step."""
+    """What an import does about it; for a refused file, the next step."""
     refused: bool
-    """True if an import stops here; otherwise it continues as described."""
+    """Whether the fault stops an import; otherwise the treatment is applied."""
 
     def __str__(self) -> str:
         often = "once" if self.count == 1 else f"{self.count:,} times; first"
@@ -56,7 +56,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """Report on a path. `counts` are numbers in reading order."""
+    """The report on a path, with `counts` of its content in reading order."""
 
     path: str
     kind: Kind
@@ -65,15 +65,15 @@ class Report:
 
     @property
     def refused(self) -> bool:
-        """Return whether one of the findings would block an import."""
+        """Whether one of the findings would stop an import."""
         return any(finding.refused for finding in self.findings)
 
     def record(self) -> dict[str, Any]:
-        """The report as JSON values."""
+        """Return the report as JSON values."""
         return asdict(self) | {"refused": self.refused}
 
     def lines(self) -> list[str]:
-        """The report as text; names may contain terminal control characters."""
+        """Return the report as lines of text; names in it may contain control characters."""
         counts = [f"  {name}: {number:,}" for name, number in self.counts.items()]
         findings = [f"  {finding}" for finding in self.findings]
         verdict = "  cannot be imported" if self.refused else "  can be imported"
@@ -81,24 +81,24 @@ class Report:
 
 
 class Tally:
-    """Counter of issues by kind, which keeps the first of each."""
+    """Counts faults by kind, and keeps the first of each kind."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, bool], int] = {}
         self._first: dict[tuple[str, bool], tuple[str, Where, str]] = {}
 
     def refuse(self, what: str, example: str, where: Where, treatment: str) -> None:
-        """Count an issue for which an import refuses the file."""
+        """Count a fault for which an import refuses the file."""
         self._note((what, True), 1, (example, where, treatment))
 
     def remark(self, what: str, example: str, where: Where, treatment: str, count: int = 1) -> None:
-        """Count an issue that an import treats as stated; nothing if count is 0."""
+        """Count a fault that an import treats as stated; do nothing if `count` is 0."""
         if count:
             self._note((what, False), count, (example, where, treatment))
 
     @contextmanager
     def step(self, what: str, file: str) -> Iterator[None]:
-        """Context in which an error ends this step and is counted; the next step follows."""
+        """Count an error within the block as a fault, and go on after the block."""
         try:
             yield
         except BeirscopeError as error:
@@ -106,7 +106,7 @@ class Tally:
             self.refuse(what, example, Where(file), "fix or replace the file")
 
     def findings(self) -> tuple[Finding, ...]:
-        """Findings, refusals first."""
+        """Return the findings, refusals first."""
         found = [
             Finding(what, count, *self._first[what, refused], refused)
             for (what, refused), count in self._counts.items()

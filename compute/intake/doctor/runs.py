@@ -1,4 +1,4 @@
-"""TREC run files: their content, and how an import treats it."""
+"""Checks of run files: their content, and how an import treats it."""
 
 from pathlib import Path
 
@@ -56,9 +56,9 @@ def examine(
     how: shapes.How,
     held: shapes.Held | None = None,
 ) -> None:
-    """Count the content of a run file, report its faults, and compare it with a dataset. `held` is
-    its content if not in TREC's format. Raises Missing or WrongInput for a file that cannot be read
-    further."""
+    """Count the content of a run file, report its faults, and compare it with a dataset if one is
+    given. `held` is its content if it is not in TREC's format. Raises Missing or WrongInput for a
+    file that cannot be read further."""
     table = held.as_run() if held else _surveyed(path, tally)
     if not table.num_rows:
         return
@@ -89,7 +89,7 @@ def _surveyed(path: Path, tally: Tally) -> pa.Table:
 
 
 def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
-    """Refuse a file in which a hit has several tags; remark on tags that change."""
+    """Refuse a file in which one hit has several tags; remark on tags that change between lines."""
     tags = database.sql(_TAGS).fetchall()
     if len(tags) == 1:
         return
@@ -104,6 +104,7 @@ def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
 
 
 def _remark_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    """Report documents that occur twice in a list."""
     count, first, line = database.sql(_AGAIN).fetchall()[0]
     if count:
         example = f"query {first[0]!r}, document {first[1]!r}"
@@ -114,6 +115,7 @@ def _remark_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None
 def _remark_self(
     database: DuckDBPyConnection, file: str, tally: Tally, against: Known | None
 ) -> None:
+    """Report documents named like their query, which the dataset may drop."""
     count, first, line = database.sql(_SELF).fetchall()[0]
     if against and against.drop_self is not None:
         treatment = f"{'dropped' if against.drop_self else 'kept'}, as set for {against.dataset}"

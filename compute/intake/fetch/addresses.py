@@ -1,4 +1,4 @@
-"""Web addresses from outside: validation and display."""
+"""Web addresses from outside: how they are checked and shown."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ _SHOWN = 200
 
 
 def checked(address: str, what: str) -> str:
-    """The address, if it is http or https. Raises WrongInput that names its source `what`."""
+    """Return an address that is http or https. Raises WrongInput that names it by `what`."""
     try:
         parts = urlsplit(address)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -25,8 +25,8 @@ def checked(address: str, what: str) -> str:
 
 
 def shown(address: str) -> str:
-    """The address for messages, without name, password and query, which may contain a mirror's
-    secrets or the signature of a content network."""
+    """Return the address for messages. User name, password and query are left out, since they may
+    contain a mirror's secrets or the signature of a content network."""
     base = address.partition("?")[0].partition("#")[0]
     scheme, slashes, rest = base.partition("://")
     host, slash, path = rest.partition("/")

@@ -1,5 +1,4 @@
-"""Download of a file: resumed after an interruption, checked, and moved into place when
-complete."""
+"""Download of a file: resumed after an interruption, checked, moved into place when complete."""
 
 import re
 import time
@@ -18,13 +17,13 @@ from compute.intake.fetch.web import Cut, Meter, Patience, opened
 from compute.store.loading import Progress, quiet
 
 GAIN = 1024**2
-"""Bytes of progress after which earlier failures are forgotten."""
+"""Bytes of progress after which earlier failures no longer count."""
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 _UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
 
 
 def nothing_to_check(path: Path) -> None:
-    """Accept a file with the right checksum."""
+    """Accept any file that has the right checksum."""
 
 
 def download(
@@ -36,10 +35,10 @@ def download(
     progress: Progress = quiet,
     accept: Callable[[Path], None] = nothing_to_check,
 ) -> None:
-    """Download the file at an address to `to`: complete, with the right checksum, and accepted. An
-    interrupted download is kept next to `to` and resumed, now or in a later call, as long as the
-    server has the same version. Raises Unavailable if the server cannot be reached, Missing if the
-    file is gone, WrongInput if it is not the expected file."""
+    """Download the file at an address to `to`, once it is complete, has the right checksum and is
+    accepted. An interrupted download is kept next to `to` and resumed, now or in a later call, as
+    long as the server has the same version. Raises Unavailable if the server cannot be reached,
+    Missing if the file is gone, WrongInput if it is not the expected file."""
     patience = patience or Patience()
     part = Partial(to, address, expected)
     failures, furthest, reached = 0, part.size, False
@@ -68,7 +67,7 @@ def download(
 
 
 def _receive(part: Partial, address: str, patience: Patience, progress: Progress) -> None:
-    """Request the missing rest and append it, until the server has sent all that it announced."""
+    """Request the missing rest and append it, until the server has sent everything it announced."""
     if part.size < len(part.expected.starts):
         part.clear()
     known, have = part.known(), part.size
@@ -98,18 +97,18 @@ def _receive(part: Partial, address: str, patience: Patience, progress: Progress
 
 
 def _goes_on(response: Response, have: int, validator: object, total: int | None) -> bool:
-    """Return whether a partial answer continues the local file."""
+    """Return whether a partial answer continues the bytes that are here."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != have:
         return False
     if total is not None and found[3] != "*" and int(found[3]) != total:
         return False
-    # A server without If-Range support would send the rest of a newer file.
+    # A server that does not support If-Range would send the rest of a newer file.
     return _validator(response) in (validator, None)
 
 
 def _past_the_end(part: Partial, response: Response) -> None:
-    """Handle an answer without further bytes: complete if the server says so, else restart."""
+    """Handle an answer without more bytes: the file is complete, or must be restarted."""
     found = _UNSATISFIED.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != part.size:
         part.clear()
@@ -118,7 +117,7 @@ def _past_the_end(part: Partial, response: Response) -> None:
 
 
 def _validator(response: Response) -> str | None:
-    """Version of the file: a strong ETag, else its modification time."""
+    """Return the version of the file: its strong ETag, or else its modification time."""
     tag = response.headers.get("ETag", "")
     date = response.headers.get("Last-Modified", "")
     found = tag if tag.startswith('"') else date
@@ -131,7 +130,7 @@ def _announced(response: Response) -> int | None:
 
 
 def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
-    """Raise WrongInput for a file that is far too large, Unavailable if there is no room."""
+    """Raise WrongInput for a file that is far too large, Unavailable if there is no room for it."""
     if total is not None and total > part.expected.limit:
         part.clear()
         raise WrongInput(_too_much(part, address, f"announces {total:,} bytes"))
@@ -157,7 +156,7 @@ def _add(
     patience: Patience,
     progress: Progress,
 ) -> None:
-    """Write the body to the part. Raises Cut if it breaks off."""
+    """Append the body of an answer to the part. Raises Cut if it breaks off."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
         raise Unavailable(
@@ -180,7 +179,7 @@ def _add(
 
 
 def _pieces(response: Response) -> Iterator[bytes]:
-    """The undecoded body as it arrives. Raises Cut."""
+    """Yield the body as it arrives, not decoded. Raises Cut."""
     try:
         yield from response.iter_raw()
     except HTTPError:
@@ -188,6 +187,7 @@ def _pieces(response: Response) -> Iterator[bytes]:
 
 
 def _begins_right(part: Partial, address: str, head: bytes) -> None:
+    """Discard the part and raise WrongInput unless the file begins as expected."""
     starts = part.expected.starts
     if head[: len(starts)] == starts[: len(head)]:
         return
@@ -201,9 +201,9 @@ def _begins_right(part: Partial, address: str, head: bytes) -> None:
 
 
 def _is_right(part: Partial, address: str, progress: Progress) -> bool:
-    """Return whether the checksum is right. If not, a file received in pieces is discarded; without
-    a length from the server, it may be incomplete. Raises WrongInput for a file received in one
-    piece with the announced length."""
+    """Return whether the checksum is right. If it is wrong, a file received in pieces is discarded;
+    a file of unannounced length may be incomplete. Raises WrongInput for a file that was received
+    in one piece with the announced length."""
     found = _digest(part, progress)
     if found == part.expected.digest:
         return True

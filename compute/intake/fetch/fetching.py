@@ -1,4 +1,4 @@
-"""Download of a collection, from BEIR's published address or the hub, into the datasets folder."""
+"""Download of a collection, from BEIR's address or from the hub, into the folder of datasets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from compute.intake.fetch.web import Patience
 from compute.store.loading import Bench, Progress
 
 ZIP = b"PK"
-"""First bytes of every zip archive."""
+"""The first bytes of every zip archive."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """Outcome of a download."""
+    """The outcome of a download."""
 
     offer: Offer
     path: Path
@@ -34,17 +34,17 @@ class Fetched:
 def fetch(
     bench: Bench, row: Dataset, *, again: bool = False, patience: Patience | None = None
 ) -> Fetched:
-    """Download the archive of a dataset into the datasets folder; an existing archive is kept,
-    unless `again`. An interrupted fetch resumes where it stopped. Raises Unavailable if the
-    download fails, with the address and the place for a manual download; WrongInput for a file that
-    is not the expected one; Conflict while another process downloads the same."""
+    """Download the archive of a dataset into the folder of datasets. An archive that is here is
+    kept, unless `again`. An interrupted download resumes where it stopped. Raises Unavailable if it
+    fails, with the address and the place for a manual download; WrongInput for a file that is not
+    the expected one; Conflict while another process downloads the same file."""
     return bring(bench, offer(row), again=again, patience=patience)
 
 
 def bring(
     bench: Bench, found: Offer, *, again: bool = False, patience: Patience | None = None
 ) -> Fetched:
-    """The same for an offer."""
+    """Do the same as `fetch` for an offer."""
     to = folder(bench.settings) / f"{found.name}.zip"
     with alone(to):
         there = here(found, bench.settings)
@@ -59,7 +59,7 @@ def bring(
 
 
 def by_hand(found: Offer, to: Path) -> str:
-    """Instruction for a dataset that this machine cannot download."""
+    """Return an instruction for a dataset that this machine cannot download."""
     what = "its files, in the BEIR layout," if found.origin == HUB else "it"
     return f"or get {what} by hand from {found.address} and put {to.name} into {to.parent}"
 
@@ -79,7 +79,7 @@ def _from_beir(bench: Bench, found: Offer, to: Path, patience: Patience) -> None
 
 
 def accept(path: Path, found: Offer, origin: str) -> None:
-    """Raise WrongInput unless the archive is safe to read and matches the offer."""
+    """Raise WrongInput unless the archive is safe to read and has the files of the offer."""
     firsts: dict[str, Dataset] = {}
     for row in found.rows:
         if not row.parts:
@@ -98,16 +98,17 @@ def accept(path: Path, found: Offer, origin: str) -> None:
 
 
 def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
+    """Download the files of a collection from the hub, and pack them into one archive."""
     # Imported here because the hub's library is slow to load and most downloads never need it.
     from compute.intake.fetch import hub
 
     wanted = hub.files(hub_names.collections(found.rows), patience)
-    # Complete files wait here for the others, so that no download is repeated after an
-    # interruption.
+    # Complete files are kept here until all are, so that an interruption costs no second
+    # download.
     gathered = to.with_name(f".{to.name}.files")
     paths = [gathered / f"{file.expected.digest[:16]}-{file.name}" for file in wanted]
     sizes = [file.expected.size or 0 for file in wanted]
-    # The files, and the archive made from them, which is about as large.
+    # Room for the files, and for the archive made from them, which is about as large.
     require_room(to, 2 * sum(sizes) - sum(p.stat().st_size for p in paths if p.exists()))
     for number, (file, path) in enumerate(zip(wanted, paths, strict=True)):
         if not path.exists():
@@ -128,7 +129,7 @@ def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
 
 
 def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:
-    """Reporter that shows the progress of one file as the progress of all."""
+    """Return a reporter that shows the progress of file `number` as progress of all files."""
     before, total = sum(sizes[:number]), sum(sizes)
 
     def watch(done: int, _: int, unit: str) -> None:
@@ -139,6 +140,6 @@ def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:
 
 
 def _about(files: Sequence[Any]) -> dict[str, Any]:
-    """Sources of the files of an archive."""
+    """Return the sources of an archive's files."""
     commits = {file.repository.name: file.repository.revision for file in files}
     return {"hub": commits, "files": {f.member: f.expected.digest for f in files}}

@@ -1,4 +1,4 @@
-"""Content of a dataset repository on the Hugging Face hub: files, sizes, checksums, commit."""
+"""A dataset repository on the Hugging Face hub: its files, sizes, checksums and commit."""
 
 import re
 import time
@@ -30,17 +30,17 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class File:
-    """A file of a repository, with its name in the archive made from it."""
+    """A file of a repository, and its name in the archive that is packed."""
 
     repository: Repository
-    """Repository and commit."""
+    """The repository and its commit."""
     name: str
     member: str
     expected: Expected
 
     @property
     def address(self) -> str:
-        """Download address."""
+        """The address from which the file is downloaded."""
         name, revision = self.repository
         return hf_hub_url(
             name, self.name, repo_type="dataset", revision=revision, endpoint=endpoint()
@@ -48,16 +48,18 @@ class File:
 
 
 def endpoint() -> str:
-    """The address of the hub: HF_ENDPOINT, or the default. Raises WrongInput."""
+    """Return the address of the hub: HF_ENDPOINT, or the default. Raises WrongInput."""
     return checked(constants.ENDPOINT, "HF_ENDPOINT")
 
 
 def files(collections: Iterable[Collection], patience: Patience) -> list[File]:
-    """Files of collections. Raises Unavailable, or Missing for files that the hub lacks."""
+    """Return the files of collections. Raises Unavailable, or Missing for a file that the hub
+    lacks."""
     return [file for one in collections for file in _files(one, patience)]
 
 
 def _files(collection: Collection, patience: Patience) -> list[File]:
+    """Return the corpus, queries and qrels of a collection."""
     inside = f"{collection.part}/" if collection.part else ""
     texts, of_texts = _listed(collection.texts, patience)
     judgements, of_judgements = _listed(collection.judgements, patience)
@@ -76,6 +78,7 @@ def _files(collection: Collection, patience: Patience) -> list[File]:
 def _file(
     repository: Repository, listed: dict[str, RepoSibling], name: str, member: str, starts: bytes
 ) -> File:
+    """Return a file of a repository with its size and checksum."""
     if name not in listed:
         raise Missing(
             f"{repository.name} on the hub has no {name} at commit {repository.revision[:7]}:"
@@ -94,7 +97,7 @@ def _file(
 def _listed(
     repository: Repository, patience: Patience
 ) -> tuple[Repository, dict[str, RepoSibling]]:
-    """The repository at the commit of its revision, and its files by name."""
+    """Return the repository at its revision's commit, and its files by name; retry on failure."""
     for failures in range(1, patience.unreached + 1):
         try:
             return _ask(repository, patience)
@@ -109,6 +112,7 @@ def _listed(
 
 
 def _ask(repository: Repository, patience: Patience) -> tuple[Repository, dict[str, RepoSibling]]:
+    """Ask the hub once for a repository's commit and files."""
     name, revision = repository
     # The collections are public, so no token of this machine's user is sent.
     hub = HfApi(endpoint=endpoint(), token=False)

@@ -1,8 +1,7 @@
-"""Repositories of BEIR-PL on the Hugging Face hub, as listed on their pages.
-
-A collection's repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that is
-never run), a second one named `…-qrels` has `train.tsv`, `dev.tsv` and `test.tsv`, as far as they
-exist. Each forum of CQADupStack has its own two."""
+"""The repositories of BEIR-PL on the Hugging Face hub, as listed on its pages. A collection's
+repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that is never run). A
+second one, named `…-qrels`, has those of `train.tsv`, `dev.tsv` and `test.tsv` that exist. Each
+forum of CQADupStack has its own two repositories."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -33,19 +32,19 @@ REVISIONS: Mapping[str, str] = MappingProxyType(
         "trec-covid-pl": "81bcb408f33366c2a20ac54adafad1ae7e877fdd",
     }
 )
-"""Commits known from MTEB's list of tasks or from public addresses of the hub. Other repositories
-are downloaded from `main`, and the archive records the commit."""
+"""Commits known from MTEB's list of tasks or from public addresses of the hub. Any other repository
+is downloaded from `main`, and the archive records the commit."""
 
 
 class Repository(NamedTuple):
-    """A repository of data sets on the hub, and its commit or branch."""
+    """A dataset repository on the hub, and its commit or branch."""
 
     name: str
     revision: str
 
 
 class Collection(NamedTuple):
-    """Files of a collection; `part` is its folder in the archive, or empty."""
+    """The repositories of a collection; `part` is its folder in the archive, or empty."""
 
     part: str
     texts: Repository
@@ -53,7 +52,7 @@ class Collection(NamedTuple):
 
 
 def collections(rows: Iterable[Dataset]) -> list[Collection]:
-    """Collections of an archive: one, or one for each forum."""
+    """Return the collections in an archive: a single one, or one for each forum."""
     found: dict[str, Collection] = {}
     for row in rows:
         base, _, part = row.collection.partition("/")
@@ -66,7 +65,7 @@ def collections(rows: Iterable[Dataset]) -> list[Collection]:
 
 
 def address(rows: Iterable[Dataset]) -> str:
-    """The page of the collection; for several, their owner's page."""
+    """Return the page of the collection or, if there are several, of their owner."""
     found = collections(rows)
     if len(found) == 1:
         return f"https://huggingface.co/datasets/{found[0].texts.name}"

@@ -1,4 +1,4 @@
-"""Datasets of the package ir_datasets, if installed, imported as own datasets."""
+"""Datasets of the package ir_datasets, if it is installed, imported as own datasets."""
 
 import gzip
 import importlib
@@ -18,13 +18,13 @@ from compute.intake.fetch.partial import alone, publish
 from compute.store.loading import BATCH, Bench, Loaded
 
 PREFIX = "irds:"
-"""Prefix of the package's names on the command line."""
+"""Prefix of this package's names on the command line."""
 
 
 def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
     """Load a dataset with ir_datasets, pack it in the BEIR layout, and import it as `called`.
-    Raises Unavailable without the package or if it fails, Missing for a name that it does not know,
-    WrongInput if documents, queries or judgements are missing."""
+    Raises Unavailable if the package is missing or fails, Missing for an unknown name, WrongInput
+    if the dataset has no documents, queries or judgements."""
     identifier = name.removeprefix(PREFIX)
     called = called or identifier.strip("/").replace("/", "-")
     catalogue.own(called)
@@ -56,6 +56,7 @@ def _package() -> ModuleType:
 
 
 def _load(package: ModuleType, identifier: str) -> Any:
+    """Return the package's dataset. Raises Missing, or WrongInput if it lacks a part."""
     try:
         found = package.load(identifier)
     except KeyError:
@@ -75,7 +76,8 @@ def _load(package: ModuleType, identifier: str) -> Any:
 
 
 def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[str, Path]]:
-    """The three files of the BEIR layout, compressed, with their names in the archive."""
+    """Write the BEIR layout's three files, compressed; return their names in the archive and
+    paths."""
     header = "query-id\tcorpus-id\tscore"
     judgements = (f"{q.query_id}\t{q.doc_id}\t{q.relevance}" for q in found.qrels_iter())
     contents = {

@@ -1,4 +1,4 @@
-"""Offers of archives: the source, or the reason why an archive cannot be downloaded."""
+"""Offers of archives: where each can be downloaded, or why it cannot."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,34 +19,35 @@ from compute.store.store import Store
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
 Target = tuple[str, str]
-"""Target of a job without a system: the dataset that stands for an archive."""
+"""The target of a job without a system: an empty name, and the dataset that means an archive."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """An archive: its content and its source."""
+    """An archive, its content and its source."""
 
     name: str
-    """Name of the archive without `.zip`: the collection, or the whole that contains it."""
+    """Name of the archive without `.zip`: its collection's, or that of the whole."""
     title: str
     rows: tuple[Dataset, ...]
-    """Datasets of the catalogue in it: splits and parts."""
+    """The datasets of the catalogue that it contains: splits and parts."""
     origin: str
-    """BEIR, HUB or NOWHERE."""
+    """The source: BEIR, HUB or NOWHERE."""
     address: str
-    """Address of the archive, or of its owner."""
+    """Address of the archive or, on the hub, of its page."""
     size: int | None
     """Size of the download in bytes; None if unknown."""
     obstacle: str
-    """Obstacle and next step in one sentence; empty if it can be downloaded."""
+    """Why it cannot be downloaded, with the next step, in one sentence; empty if it can."""
 
     @property
     def n_documents(self) -> int | None:
-        """Published number of documents; None if unpublished."""
+        """The published number of documents; None if none is published."""
         return self.rows[0].n_documents
 
 
 def _offer(name: str, rows: tuple[Dataset, ...]) -> Offer:
+    """Return the offer of an archive that contains these datasets."""
     first, known = rows[0], BEIR_ROWS.get(name, {})
     origin, address, obstacle = NOWHERE, first.homepage, ""
     if first.archive:
@@ -72,12 +73,12 @@ def _offers() -> dict[str, Offer]:
 
 
 OFFERS: Mapping[str, Offer] = MappingProxyType(_offers())
-"""All collections of the catalogue that are archives, by the archive's name."""
+"""All archives of the catalogue's collections, by name."""
 
 
 def offer(row: Dataset) -> Offer:
-    """The archive that contains a dataset. Raises WrongInput if there is none, Unavailable with the
-    reason if it is not offered."""
+    """Return the archive that contains a dataset. Raises WrongInput if there is none, Unavailable
+    with the reason if it cannot be downloaded."""
     if row.group == "PyDocs":
         raise WrongInput(
             f"{row.name} needs no download: python -m compute run bm25 {row.name} builds it from"
@@ -94,8 +95,9 @@ def offer(row: Dataset) -> Offer:
 
 
 def listed(settings: Settings) -> DataFrame:
-    """archive, title, language, documents, size (bytes), licence, origin, address, here, obstacle.
-    `here` is the name of the existing archive or folder, or empty. Absent numbers are NA."""
+    """Return the offers: archive, title, language, documents, size (bytes), licence, origin,
+    address, here (name of the archive or folder on this machine, or empty), obstacle. Unknown
+    numbers: NA."""
     rows = []
     for found in OFFERS.values():
         there = here(found, settings)
@@ -117,18 +119,18 @@ def listed(settings: Settings) -> DataFrame:
 
 
 def folder(settings: Settings) -> Path:
-    """Folder of fetched archives."""
+    """Return the folder of fetched archives."""
     return settings.home / "datasets"
 
 
 def here(found: Offer, settings: Settings) -> Path | None:
-    """The archive or folder that an offer's datasets are read from, if it is here."""
+    """Return the archive or folder from which an offer's datasets are read, if it is here."""
     return place(found.name, settings)
 
 
 def archive_address(found: Offer, settings: Settings) -> str:
-    """Address of a BEIR archive: the published one, or on the settings' mirror. Raises WrongInput.
-    Raises WrongInput for a mirror that is no web address."""
+    """Return the address of a BEIR archive, on the mirror if the settings name one. Raises
+    WrongInput for a mirror that is no web address."""
     if not settings.mirror:
         return found.address
     mirror = checked(settings.mirror, "the setting mirror (BEIRSCOPE_MIRROR)")
@@ -136,7 +138,7 @@ def archive_address(found: Offer, settings: Settings) -> str:
 
 
 def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> list[Target]:
-    """A target per archive, named by its first dataset. Raises for unavailable archives."""
+    """Return a target per archive, named by its first dataset. Raises if there is no offer."""
     if systems:
         raise WrongInput("this needs only datasets, no systems: leave --systems out")
     if not datasets:
@@ -147,6 +149,6 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
 
 
 def current(store: Store, wanted: Sequence[Target]) -> Collection[Target]:
-    """Targets whose archive or folder is here."""
+    """Return the targets whose archive or folder is here."""
     archives = {one.rows[0].name: one for one in OFFERS.values()}
     return [target for target in wanted if here(archives[target[1]], store.settings) is not None]

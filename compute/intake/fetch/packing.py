@@ -1,4 +1,4 @@
-"""Many downloaded files combined into an archive in the BEIR layout, without unpacking to disk."""
+"""Packing of downloaded files into an archive in the BEIR layout; nothing is unpacked to disk."""
 
 import gzip
 import json
@@ -15,10 +15,10 @@ from compute.base.files import make_folder
 from compute.datasets.layout import FREELY, LARGEST_FILE, LARGEST_RATIO
 
 ABOUT = "fetched.json"
-"""File next to the dataset that names the archive's sources."""
+"""The file in an archive that names its sources."""
 _PIECE = 1 << 20
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""Time of every file, so that the same files make the same archive."""
+"""The time of every file, so that the same files give the same archive."""
 
 
 def pack(
@@ -27,9 +27,9 @@ def pack(
     about: Mapping[str, Any],
     watch: Callable[[int], None],
 ) -> None:
-    """Write an archive of (name in it, file): files that end in .gz are decompressed.
-    `watch` receives the number of bytes written. Raises WrongInput for a file that is damaged or
-    unpacks to an implausible size."""
+    """Write an archive of (name in it, file); files that end in .gz are decompressed. `watch` is
+    called with the number of bytes so far. Raises WrongInput for a file that is damaged or unpacks
+    to an implausible size."""
     make_folder(to.parent)
     written = 0
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -49,7 +49,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _content(file: Path) -> Iterator[bytes]:
-    """Bytes of a file in pieces, decompressed if its name ends in .gz."""
+    """Yield the bytes of a file in pieces, decompressed if its name ends in .gz."""
     limit = min(max(FREELY, LARGEST_RATIO * file.stat().st_size), LARGEST_FILE)
     read = 0
     with _opened(file) as stream:

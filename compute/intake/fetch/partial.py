@@ -1,4 +1,4 @@
-"""A partial download: the bytes received so far, stored with the file's version."""
+"""A partial download: the bytes received so far, stored with the version of the file."""
 
 import contextlib
 import errno
@@ -21,37 +21,37 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected size and checksum of a file."""
+    """The size and checksum that a file should have."""
 
     algorithm: str
-    """md5, sha256, or git: git's SHA-1 of a file, over `blob`, its size and its content."""
+    """md5, sha256, or git: the SHA-1 of `blob`, the file's size and its content."""
     digest: str
     size: int | None = None
     """Size in bytes, if known."""
     starts: bytes = b""
-    """The file's first bytes, which distinguish an archive from a web page at once."""
+    """The file's first bytes, which tell an archive from a web page at once."""
     largest: int = 64 * 1024**3
-    """Most bytes accepted if the size is unknown."""
+    """Maximum number of bytes accepted if the size is unknown."""
 
     @property
     def limit(self) -> int:
-        """Most bytes accepted; the checksum decides, not a published size."""
+        """Maximum number of bytes accepted. A published size may be wrong; the checksum decides."""
         return self.largest if self.size is None else 2 * self.size + 1_000_000
 
 
 class Partial:
-    """The hidden file next to its future place, and its note with address and version."""
+    """A hidden file next to the download's future place, and a note of its address and version."""
 
     def __init__(self, to: Path, address: str, expected: Expected) -> None:
         self.to = to
         self.expected = expected
         self.path = to.with_name(f".{to.name}.part")
         self._note = to.with_name(f".{to.name}.part.json")
-        # The address itself is not stored, since a mirror's may contain a password.
+        # The address itself is not stored, since that of a mirror may contain a password.
         of = hashlib.sha256(address.encode()).hexdigest()
         self._origin = {"address_sha256": of, "digest": expected.digest}
         self.in_one = False
-        """Return whether all bytes came in one answer, to this process."""
+        """Whether all bytes came in one answer to this process."""
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class Partial:
             return 0
 
     def known(self) -> dict[str, Any]:
-        """Facts from the server about the file; empty unless for this address and checksum."""
+        """Return the noted facts about the file; nothing for another address or checksum."""
         try:
             note = json_files.parsed(self._note.read_text("utf-8"))
         except (OSError, ValueError):
@@ -71,19 +71,20 @@ class Partial:
         return note if same else {}
 
     def note(self, **said: Any) -> None:
-        """Record the server's `validator` and `total` of the file."""
+        """Note the server's `validator` (version) and `total` (size) of the file."""
         make_folder(self._note.parent)
         self._note.write_text(json.dumps({**self._origin, **said}), encoding="utf-8")
 
     def clear(self) -> None:
-        """Discard the bytes so far."""
+        """Discard the bytes received so far."""
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
         self.in_one = False
 
     @contextmanager
     def growing(self, keep: bool) -> Iterator[BinaryIO]:
-        """The file to append to, or to empty first. Raises Unavailable on a full disk."""
+        """Open the file to append or, unless `keep`, to rewrite it. Raises Unavailable if the disk
+        is full."""
         make_folder(self.path.parent)
         self.in_one = not keep
         try:
@@ -100,7 +101,7 @@ class Partial:
             raise
 
     def digest(self, watch: Callable[[int], None]) -> str:
-        """The checksum of the bytes so far; `watch` receives the number read."""
+        """Return the checksum of the bytes so far; `watch` is called with the number read."""
         algorithm = self.expected.algorithm
         state = hashlib.new("sha1" if algorithm == "git" else algorithm, usedforsecurity=False)
         if algorithm == "git":
@@ -115,14 +116,14 @@ class Partial:
         return state.hexdigest()
 
     def publish(self) -> None:
-        """Move the complete file into place, flushed to disk."""
+        """Move the complete file to its place, flushed to disk."""
         publish(self.path, self.to)
         with contextlib.suppress(OSError):
             self._note.unlink(missing_ok=True)
 
 
 def publish(aside: Path, to: Path) -> None:
-    """Give a complete file its name, so that it survives a power failure."""
+    """Give a complete file its name in a way that survives a power failure."""
     with aside.open("rb") as file:
         os.fsync(file.fileno())
     aside.replace(to)
@@ -131,7 +132,7 @@ def publish(aside: Path, to: Path) -> None:
 
 @contextmanager
 def alone(to: Path) -> Iterator[None]:
-    """Keep other processes from making the same file: raises Conflict for them."""
+    """Raise Conflict if another process is making the same file; otherwise keep others out."""
     with sole(to.with_name(f".{to.name}.lock")) as held:
         if held is None:
             raise Conflict(f"{to.stem} is already being downloaded: wait until that ends")

@@ -1,6 +1,6 @@
-"""Requests to a web address: redirects are followed here, and every failure is retried or becomes a
-sentence. Proxies and certificates are taken from the environment (HTTPS_PROXY, NO_PROXY,
-SSL_CERT_FILE …), as read by `httpx2`, which the hub's library also uses."""
+"""Requests to web addresses. Redirects are followed here, and every failure is retried or becomes a
+sentence. Proxies and certificates come from the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE
+…) as read by `httpx2`, which the hub's library also uses."""
 
 import socket
 import ssl
@@ -24,38 +24,38 @@ _MOVED = {301, 302, 303, 307, 308}
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _HEADERS = {
     "User-Agent": "beirscope",
-    # With a compressed answer neither offsets nor checksum would be the file's.
+    # In a compressed answer, neither offsets nor checksum would match the file.
     "Accept-Encoding": "identity",
 }
 
 
 @dataclass(frozen=True)
 class Patience:
-    """Timeouts for a server, in seconds."""
+    """How long to wait for a server, in seconds, and how often to try again."""
 
     attempts: int = 6
-    """Consecutive failures, with almost no progress, after which the download is given up."""
+    """Consecutive failures with almost no progress after which a download is given up."""
     unreached: int = 3
-    """The same if the server was never reached, which usually means that there is no network."""
+    """The same for a server that was never reached, usually because there is no network."""
     first: float = 1.0
-    """The pause after the first failure; each further one is twice as long."""
+    """Pause after the first failure; each further pause is twice as long."""
     longest: float = 60.0
     """Longest pause; if a server requests a longer one, the download fails."""
     connect: float = 15.0
     silence: float = 30.0
-    """Seconds without a byte."""
+    """Seconds without a byte after which a connection counts as broken."""
     window: float = 60.0
     slowest: int = 1_000
     """Bytes per second in each window; a slower server counts as disconnected."""
     redirects: int = 5
 
     def pause(self, failures: int, asked: float | None = None) -> float:
-        """Seconds before the next attempt, at least the delay that the server requested."""
+        """Return the seconds before the next attempt, at least as many as the server requested."""
         return max(min(self.first * 2 ** (failures - 1), self.longest), asked or 0.0)
 
 
 class Cut(Exception):
-    """A failure that another attempt may fix; the message explains it."""
+    """A failure that another attempt may fix; its message explains it."""
 
     def __init__(self, why: str, *, reached: bool = True, wait: float | None = None) -> None:
         super().__init__(why)
@@ -71,8 +71,8 @@ _certificates = cache(httpx2.create_ssl_context)
 def opened(
     address: str, patience: Patience, headers: Mapping[str, str] | None = None
 ) -> Iterator[Response]:
-    """The answer to a GET, its body not yet read; the status is 200, 206 or 416. Raises Cut for
-    temporary failures; Missing, Unavailable or WrongInput for permanent ones."""
+    """Open the answer to a GET, without reading its body; its status is 200, 206 or 416. Raises Cut
+    for temporary failures; Missing, Unavailable or WrongInput for permanent ones."""
     at = checked(address, "the address")
     with _client(patience) as client:
         for _ in range(patience.redirects + 1):
@@ -89,6 +89,7 @@ def opened(
 
 
 def _client(patience: Patience) -> httpx2.Client:
+    """Return a client with these timeouts. Raises WrongInput for an unusable proxy."""
     times = httpx2.Timeout(patience.silence, connect=patience.connect)
     try:
         return httpx2.Client(headers=_HEADERS, timeout=times, verify=_certificates())
@@ -100,6 +101,7 @@ def _client(patience: Patience) -> httpx2.Client:
 
 
 def _answer(client: httpx2.Client, at: str, headers: Mapping[str, str]) -> Response:
+    """Send a GET and return the answer. Raises Cut, Unavailable or WrongInput."""
     try:
         return client.send(client.build_request("GET", at, headers=headers), stream=True)
     except (httpx2.InvalidURL, UnicodeError):
@@ -121,6 +123,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _trouble(error: httpx2.HTTPError) -> Cut:
+    """Return the temporary failure that an error of the network means."""
     if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
         return Cut("its name does not resolve, so there may be no network", reached=False)
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
@@ -132,6 +135,7 @@ def _trouble(error: httpx2.HTTPError) -> Cut:
 
 
 def _moved_to(at: str, response: Response) -> str:
+    """Return the address to which an answer redirects. Raises Unavailable if it is unsafe."""
     location = response.headers.get("Location", "")
     try:
         target = checked(urljoin(at, location), "where it leads")
@@ -150,7 +154,7 @@ def _moved_to(at: str, response: Response) -> str:
 
 
 def _refuse(response: Response, address: str, patience: Patience) -> None:
-    """Raise unless the caller can continue with the status."""
+    """Raise the error that a status means, unless the caller can use the answer."""
     status = response.status_code
     if status in (200, 206, 416):
         return
@@ -168,7 +172,7 @@ def _refuse(response: Response, address: str, patience: Patience) -> None:
 
 
 def _asked(text: str) -> float | None:
-    """Seconds requested by a Retry-After, a number or a date; None if absent or invalid."""
+    """Return the seconds that a Retry-After header requests; None if it is absent or invalid."""
     if text.strip().isdecimal() and len(text) < 10:
         return float(text)
     try:
@@ -181,7 +185,7 @@ def _asked(text: str) -> float | None:
 
 
 class Meter:
-    """Check that bytes arrive fast enough. Raises Cut."""
+    """Raises Cut if bytes arrive too slowly."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience

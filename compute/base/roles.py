@@ -11,7 +11,7 @@ from compute.base.settings import Settings
 
 
 class Role(IntEnum):
-    """What a person may do; each role includes the earlier ones."""
+    """The rights of a person; each role includes the earlier ones."""
 
     VIEWER = 1
     """Read and export."""

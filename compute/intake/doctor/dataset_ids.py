@@ -76,8 +76,8 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """The same for qrels, whose judgements of unknown queries and documents are kept. Judgements
-    are counted as in an import."""
+    """Do the same as `hold_run` for qrels, whose judgements of unknown queries and documents are
+    kept. Judgements are counted as an import counts them."""
     _views(database, "lists", against.query_ids)
     count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
     example = f"query {first!r}; {count:,} such in all"
@@ -96,7 +96,8 @@ def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: K
 def _hold_queries(
     database: DuckDBPyConnection, file: str, tally: Tally, against: Known
 ) -> int | None:
-    """Number of unknown queries of a run; None if all are unknown."""
+    """Report the unknown and missing queries; return the number of unknown ones, None if all
+    are."""
     _views(database, "lists", against.query_ids)
     count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
     where = Where(file, line or 0)
@@ -123,6 +124,7 @@ def _exchanged(database: DuckDBPyConnection, against: Known) -> str:
 def _hold_documents(
     database: DuckDBPyConnection, table: str, file: str, tally: Tally, against: Known
 ) -> None:
+    """Report the documents that are not in the corpus, or why all are unknown."""
     _views(database, table, against.doc_ids)
     count, _, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
     if count < whole:
@@ -148,6 +150,6 @@ def remark_documents(database: DuckDBPyConnection, file: str, tally: Tally, data
 
 
 def _views(database: DuckDBPyConnection, table: str, known: pa.ChunkedArray | None) -> None:
-    """The views `ids` and `known` for one of the tables lists, documents or asked."""
+    """Create the views `ids` and `known` for one of the tables lists, documents and asked."""
     look_at(database, table)
     database.register("known", pa.table({"id": known}))

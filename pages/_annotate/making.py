@@ -307,7 +307,7 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
     """Judgements by assessor, with a link to their effect."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
-    if people.empty:
+    if people.empty and not counts["given"]:
         st.caption("There are no judgements yet.")
         return
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")

@@ -55,6 +55,8 @@ def test_from_two_runs_to_a_verdict(told, capsys: pytest.CaptureFixture[str]) ->
         rows.writerow(["query_id", "doc_id", "relevance", "person"])
         rows.writerows([(one["query_id"], one["doc_id"], 1, "ada") for one in pairs])
     assert main(["judgements", "import", "judged.csv", "--dataset", "tiny"]) == 0
+    (listed,) = told("tasks", "list")
+    assert (listed["given"], listed["people"]) == (made["pairs"], 1)
     every = ["--source", "person", "import"]
     (after,) = told("compare", *words, "--measure", "P@5", "--judgements", "added", *every)
     # All that both returned is relevant now: A has 5 documents in 3 lists, B has 5, too.

@@ -252,7 +252,5 @@ def answers_of(store: Store, task: Task) -> DataFrame:
         .join(turns, turns.c.pair == pairs.c.id)
         .where(pairs.c.task == task.id, turns.c.status.in_([JUDGED, SKIPPED]))
     )
-    columns = ["query_id", "doc_id", "person", "status"]
     with store.engine.connect() as connection:
-        given = [tuple(row) for row in connection.execute(query)]
-    return DataFrame(given, columns=columns)
+        return pd.read_sql(query, connection)

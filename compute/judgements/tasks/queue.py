@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
+import pandas as pd
 from pandas import DataFrame
 from sqlalchemy import (
     ColumnElement,
     Connection,
     and_,
-    case,
     delete,
     exists,
     func,
@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from compute.base import disk_refusals
 from compute.base.errors import Conflict, WrongInput
-from compute.judgements import PERSON, WITHDRAWN
+from compute.judgements.labels import HUMAN, IMPORT, PAIR, PERSON, WITHDRAWN, labels
 from compute.judgements.tasks.answers import GRADE, SKIP, UNDO, Answer
 from compute.judgements.tasks.tables import pairs, turns
 from compute.judgements.tasks.tables import tasks as tasks_table
@@ -307,22 +307,28 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
 def overview(store: Store) -> DataFrame:
     """task, wanted and given (labels), people, held (pairs shown to people now), of every task."""
     wanted = select(pairs.c.task, func.sum(pairs.c.labels).label("wanted")).group_by(pairs.c.task)
-    judged = case((turns.c.status == JUDGED, 1))
-    held = case((and_(turns.c.status == HELD, turns.c.until > state.now()), 1))
-    taken = select(
-        turns.c.task,
-        func.count(judged).label("given"),
-        func.count(func.distinct(case((turns.c.status == JUDGED, turns.c.person)))).label("people"),
-        func.count(held).label("held"),
-    ).group_by(turns.c.task)
+    held = select(turns.c.task, func.count().label("held")).group_by(turns.c.task)
+    held = held.where(turns.c.status == HELD, turns.c.until > state.now())
     with store.engine.connect() as connection:
-        of_pairs = [tuple(row) for row in connection.execute(wanted)]
-        of_turns = [tuple(row) for row in connection.execute(taken)]
-    frame = DataFrame(of_pairs, columns=["task", "wanted"]).merge(
-        DataFrame(of_turns, columns=["task", "given", "people", "held"]), on="task", how="left"
-    )
-    numbers = ["wanted", "given", "people", "held"]
-    return frame.fillna(dict.fromkeys(numbers, 0)).astype(dict.fromkeys(numbers, "int64"))
+        frame, now = (pd.read_sql(query, connection) for query in (wanted, held))
+    by_task = _given(store).groupby("task")["person"].agg(given="size", people="nunique")
+    frame = frame.merge(by_task, on="task", how="left").merge(now, on="task", how="left")
+    return frame.set_index("task").fillna(0).astype("int64").reset_index()
+
+
+def _given(store: Store) -> DataFrame:
+    """task, pair, person of every answer, and of every label that was imported for a pair."""
+    of, added = tasks_table.c, state.added_judgements.c
+    answers = select(turns.c.task, turns.c.pair, turns.c.person).where(turns.c.status == JUDGED)
+    asked = select(pairs, of.dataset).join(tasks_table, pairs.c.task == of.id)
+    asked = asked.where(of.dataset.in_(select(added.dataset).where(added.imported.is_not(None))))
+    with store.engine.connect() as connection:
+        given, wanted = (pd.read_sql(query, connection) for query in (answers, asked))
+    found = [given]
+    for dataset, rows in wanted.rename(columns={"id": "pair"}).groupby("dataset"):
+        known = labels(store.added_judgements(dataset=str(dataset)), (*HUMAN, IMPORT))
+        found.append(rows.merge(known.loc[known["imported"].notna(), [*PAIR, "person"]], on=PAIR))
+    return pd.concat(found)[list(given)].drop_duplicates()
 
 
 def people(store: Store, task: Task) -> DataFrame:
@@ -330,11 +336,10 @@ def people(store: Store, task: Task) -> DataFrame:
 
     A row for everyone who answered, by name.
     """
-    columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed)
+    columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed.label("last"))
     query = select(*columns).where(turns.c.task == task.id, turns.c.status != HELD)
     with store.engine.connect() as connection:
-        rows = [tuple(row) for row in connection.execute(query)]
-    answers = DataFrame(rows, columns=["person", "status", "seconds", "last"])
+        answers = pd.read_sql(query, connection)
     answers["judged"] = answers["status"].eq(JUDGED)
     answers["skipped"] = answers["status"].eq(SKIPPED)
     answers["seconds"] = answers["seconds"].astype("float64").where(answers["judged"])

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sqlalchemy import select, update
 
@@ -217,6 +218,28 @@ def test_the_overview_counts_labels_and_people(store: Store) -> None:
     rows = queue.overview(store).set_index("task").to_dict("index")
     assert rows[task.id] == {"wanted": 9, "given": 1, "people": 1, "held": 4}
     assert rows[untouched.id] == {"wanted": 6, "given": 0, "people": 0, "held": 0}
+
+
+def test_the_overview_counts_imported_labels_once_each_until_withdrawn(store: Store) -> None:
+    task, other = made(store, double_share=1.0), made(store, dataset="other")
+    one, two, *_ = exchange(store, task, ADA).held
+    exchange(store, task, ADA, [answer(one.id)])
+    exchange(store, task, ADA, [answer(two.id, "skip")])
+    pair = {"query_id": one.query_id, "doc_id": one.doc_id}
+    file = [
+        {"person": "ada", **pair},
+        {"person": "bob", **pair},
+        {"person": "bob", "query_id": two.query_id, "doc_id": two.doc_id},
+        {"person": "cyd", "query_id": "q1", "doc_id": "in no list"},
+        {"person": "llm", **pair, "source": "model"},
+    ]
+    rows = pd.DataFrame(file).assign(dataset="tiny", relevance=1, task="", guideline_version="")
+    rows = rows.assign(source=rows["source"].fillna("import"), imported=state.now())
+    store.add_judgements(rows)
+    counts = queue.overview(store).set_index("task")[["wanted", "given", "people"]]
+    assert list(counts.loc[task.id]) == [12, 3, 2] and list(counts.loc[other.id]) == [6, 0, 0]
+    store.withdraw_judgement(store.judgement_version() - 2, "import")
+    assert queue.overview(store).set_index("task").loc[task.id, "given"] == 2
 
 
 def work(store: Store, task: Task, person: Annotator, seed: int) -> list[str]:

@@ -1,1 +1,1 @@
-"""Content of the pages, a folder each: its SELECTs, its arithmetic, its figures."""
+"""Content of the pages, in a folder for each page: its SELECTs, its arithmetic, its figures."""

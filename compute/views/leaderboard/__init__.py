@@ -1,1 +1,1 @@
-"""The views of the Leaderboard page."""
+"""Views of the Leaderboard page."""

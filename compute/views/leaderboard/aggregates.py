@@ -1,4 +1,4 @@
-"""Robustness of the ranking to the averaging over datasets: ranks by several averages."""
+"""Dependence of the ranking on how datasets are averaged: ranks by several averages."""
 
 from collections.abc import Mapping
 
@@ -17,9 +17,9 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import escape, plain
 
 FEWEST = 3
-"""Fewest datasets and systems for which ranks by averages make sense."""
+"""Fewest datasets, and fewest systems, for which ranks by averages make sense."""
 ROW, MOST = 28, 24
-"""Pixels per system, and the most systems drawn."""
+"""Pixels per system, and most systems drawn."""
 COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
 HOW_TO_READ = (
     "In brackets: the range of ranks in 95% of 1,000 bootstrap samples of datasets (not a test).",
@@ -40,9 +40,10 @@ WAYS = {
 
 @remembered
 def orders(board: Board) -> DataFrame:
-    """COLUMNS: for each system on all `averaged` datasets, its rank by each average with the 95%
-    range over bootstrap samples of datasets, and the average itself. `unbounded`: from
-    `aggregates.unbounded`. No rows with fewer than FEWEST datasets or systems."""
+    """Rank the systems that have all `averaged` datasets by each average: system, way (the
+    average), rank, low and high (95% range of ranks over bootstrap samples of datasets), number
+    (the average), unbounded (from `aggregates.unbounded`). No rows with fewer than FEWEST of
+    either."""
     systems = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if min(len(systems), len(board.averaged)) < FEWEST:
         return DataFrame(columns=COLUMNS)
@@ -63,7 +64,7 @@ def orders(board: Board) -> DataFrame:
 
 
 def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
-    """Sentence on whether the first rank is the same under all averages."""
+    """Say whether the first rank is the same under all averages."""
     by_way: dict[str, list[str]] = {}
     for row in rows[rows["rank"] == 1].to_dict("records"):
         by_way.setdefault(row["way"], []).append(titles.get(row["system"], row["system"]))
@@ -81,7 +82,7 @@ def _called(way: str) -> str:
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """Limits of the averages: zeros in a geometric mean, and unbeaten systems."""
+    """Say which geometric means are 0 and which systems are unbeaten, if any."""
     zero = rows[(rows["way"] == "geometric mean") & (rows["number"] == 0)]["system"]
     free = rows[rows["unbounded"]]["system"].unique()
     told = []
@@ -121,8 +122,8 @@ def _with_number(row: Mapping) -> str:
 @in_lists(_lists)
 @drawing
 def matrix(rows: DataFrame, titles: Mapping[str, str], *, theme: str) -> go.Figure:
-    """Each system's rank by each average, with its interval; best mean first. `rows`
-    as from `orders`; the first MOST systems are drawn."""
+    """Draw each system's rank by each average, with its 95% range, the best mean first. `rows` are
+    from `orders`; only the first MOST systems are drawn."""
     ways = [*dict.fromkeys(rows["way"])]
     first = rows[rows["way"] == MEAN].sort_values(["rank", "system"])["system"].head(MOST)
     told = rows.assign(told=[_said(row) for row in rows.to_dict("records")])
@@ -147,6 +148,6 @@ def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) ->
         for name, (_, of) in zip(names, words.iterrows(), strict=True)
     ]
     text = {"text": words.to_numpy(), "texttemplate": "%{text}", "textfont": {"color": look.text}}
-    # On this half of the scale text is legible.
+    # The text's colour is legible on this half of the scale.
     stops = [*reversed(look.sequential[:5])]
     return traces.cells(square.to_numpy(float), stops, max(len(names), 2), hovers, zmin=1, **text)

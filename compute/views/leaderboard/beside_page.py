@@ -1,4 +1,4 @@
-"""Comparison of the Leaderboard with another one, and of computed with published scores."""
+"""Comparison with another leaderboard, and of computed with published scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -46,11 +46,12 @@ class Other(NamedTuple):
     measure: str
     added: bool | None = None
     whole: bool = False
-    """Suffix "of all queries" if this leaderboard covers only one query group."""
+    """True to cover all queries although this leaderboard covers only one query group."""
 
 
 def section(view: View, ground: Ground | None) -> Steps:
-    """Comparison of this ranking with another leaderboard's, over all systems, picked or not."""
+    """Yield a section that compares this ranking with another leaderboard, over all systems, picked
+    or not; nothing if there are too few systems or no other leaderboard."""
     if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS:
         return
     others = _others(view, ground)
@@ -86,7 +87,7 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     shared = _where(view, ground, int(rows["n_datasets"].iloc[0]))
     facts = [*_agreement(found, shared, beside), _ALL * (len(view.picked) < len(board.systems))]
     moving = int((rows["left_rank"] != rows["right_rank"]).sum())
-    # For one dataset, or unchanged ranks, a sentence says as much as a figure.
+    # For one dataset, or if no rank differs, a sentence says as much as a figure.
     if len(board.datasets) == 1 or not moving:
         yield Note([_moving(moving), *facts])
         return
@@ -106,7 +107,7 @@ def _moving(number: int) -> str:
 
 
 def _where(view: View, ground: Ground, n_datasets: int) -> str:
-    """Datasets of the compared scores; a single dataset by name."""
+    """Say which datasets the compared scores cover; a single dataset is named."""
     if len(ground.datasets) > 1:
         return f"means over the {counted(n_datasets, 'shared dataset')}"
     datasets = view.board.datasets
@@ -127,7 +128,7 @@ def _plain(value: float) -> str:
 
 
 def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
-    """True if the compared runs have added judgements; otherwise both leaderboards are equal."""
+    """Return true if these datasets have added judgements; if not, both leaderboards are equal."""
     if len(ask(select_added.counted, sources=list(SOURCES), added=False)) <= 1:
         return False
     parts = [DATASETS[name].parts for name in datasets if name in DATASETS]
@@ -138,7 +139,7 @@ def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
 
 
 def _others(view: View, ground: Ground) -> dict[str, Other]:
-    """Leaderboards to compare with, by their labels in the picker."""
+    """Return the leaderboards to compare with, by their label in the picker."""
     ask, of, found = view.ask, view.of, {}
     tables, stored = ask(select.published_tables), list(ask(select.measures)["measure"])
     if of.kind == COMPUTED:
@@ -148,7 +149,7 @@ def _others(view: View, ground: Ground) -> dict[str, Other]:
             word = OFFICIAL if ask.choice else ADDED
             found = {word: Other(COMPUTED, "", of.measure, not ask.choice)} | found
     if ask.kind:
-        # Published scores are over all queries.
+        # Published scores cover all queries, not a query group.
         return {ALL_QUERIES: Other(COMPUTED, "", of.measure, whole=True)} | found
     paper = of.source.partition(",")[0]
     order = cells.in_order(set(tables["measure"]) - {of.measure})
@@ -164,7 +165,8 @@ def _others(view: View, ground: Ground) -> dict[str, Other]:
 
 
 def _cells(ask: Ask, other: Other, of: Filter) -> DataFrame:
-    """Cells of the other leaderboard; computed means cover the same queries as this one's."""
+    """Return the cells of the other leaderboard; computed means cover the same queries as this
+    one's, unless it is of all queries."""
     if other.kind == PUBLISHED:
         figures = ask(select.published, source=other.source, measure=other.measure)
         return cells.by_language(cells.printed(figures))
@@ -173,7 +175,7 @@ def _cells(ask: Ask, other: Other, of: Filter) -> DataFrame:
 
 
 def against_print(view: View) -> Iterator[Step]:
-    """Table of every score here that a paper also reports."""
+    """Yield a table of every score here that a paper also reports."""
     ask, of = view.ask, view.of
     printed = ask(select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:

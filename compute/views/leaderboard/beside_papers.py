@@ -1,4 +1,4 @@
-"""Further analyses of published scores: the papers' averages, and in-domain against zero-shot."""
+"""Further analyses of published scores: averages, in-domain against zero-shot, and languages."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -31,7 +31,7 @@ _WHY = (
 
 
 def sections(view: View) -> Iterator[Step]:
-    """Collapsed sections below the heatmap."""
+    """Yield the folded sections that apply to these scores."""
     parts = {
         "averages-printed": ("Published averages", partial(_averages, view)),
         "in-domain": ("In-domain against zero-shot", partial(_in_domain, view)),
@@ -50,7 +50,7 @@ def sections(view: View) -> Iterator[Step]:
 
 
 def _averages(view: View) -> Iterator[Step]:
-    """The paper's row AVERAGE, the mean of all its cells, and this page's average."""
+    """Yield a table of the paper's AVERAGE, the mean of all its rows, and this page's average."""
     source, own = view.of.source, published.averages()
     cells = published.results()
     means = cells[cells["source"] == source].groupby("system")["value"].mean()
@@ -70,11 +70,10 @@ def _averages(view: View) -> Iterator[Step]:
 
 
 def marks(board: Board, families: dict[str, str], baseline: str) -> DataFrame:
-    """Systems with a value on MS MARCO and an average, as `domain_shift_figure.panel` takes them.
-
-    `similarity` is the score on MS MARCO, `gain` the average minus the baseline's. Systems not
-    trained on MS MARCO are left out of the correlation.
-    """
+    """Return a row per system with a value on MS MARCO and an average, as
+    `domain_shift_figure.panel` takes them: `dataset` is the system, `domain` its family,
+    `similarity` the score on MS MARCO, and `gain` the average minus the baseline's. Systems not
+    trained on MS MARCO are `left_out` of the correlation."""
     own = board.cells[board.cells["dataset"].isin(TRAINED_ON[:1])]
     rows = own.merge(board.systems[["system", "title", "average"]], on="system")
     rows = rows[rows["average"].notna()]
@@ -92,7 +91,7 @@ def marks(board: Board, families: dict[str, str], baseline: str) -> DataFrame:
 
 
 def _in_domain(view: View) -> Iterator[Step]:
-    """Figure of scores on the training set, which do not predict the zero-shot average."""
+    """Yield a figure of zero-shot averages against scores on MS MARCO."""
     board, systems = view.board, view.board.systems
     families = dict(zip(systems["system"], systems["family"], strict=True))
     found = marks(board, families, view.baseline)

@@ -1,5 +1,5 @@
 """The leaderboard's arithmetic: ranking, averages, best values, and wins against a baseline.
-Systems are ranked by averages over the same datasets only. A cell is a system's value on a dataset.
+Systems are ranked only by averages over the same datasets. A cell is a system's value on a dataset.
 A cell is *in-domain* if the system was trained on the dataset: it is shown, but is in no average
 and never the best; wins count it, as in the papers. A *suspect* cell contradicts other published
 figures and is shown but never used. Missing cells are never imputed."""
@@ -18,10 +18,10 @@ from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above, equal, order, ranks
 from compute.views.shared.theme import plain
 
-# Nearly every neural system was trained on it, so its best value would reward memory, not search.
+# Nearly all neural systems were trained on these, so a best value would reward memory, not search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
 MOST_NAMED = 6
-"""Most datasets or systems that a caption names individually."""
+"""Most datasets, or systems, that a caption names."""
 
 
 @dataclass(frozen=True)
@@ -31,33 +31,31 @@ class Board:
     measure: str
     cells: DataFrame
     """dataset, system, value, in_domain, suspect, remark; usable (in averages and ranks), best,
-    rank (1 is best; ties share a rank), n_ranked. Only existing cells."""
+    rank (1 is best; ties share a rank), n_ranked. Missing cells have no row."""
     datasets: DataFrame
-    """dataset, title, task, domain, group, zero_shot: the counted datasets first, then by task."""
+    """dataset, title, task, domain, group, zero_shot: zero-shot datasets first, then by task."""
     systems: DataFrame
-    """system, title, family, average and n_averaged (the number of `averaged` datasets with a
-    usable value), rank (by the average, if the system has all of these; else absent), best (among
-    several ranked systems)."""
+    """system, title, family, average, n_averaged (number of `averaged` datasets with a usable
+    value), rank (by the average; absent unless the system has all of these), best (true for the
+    first of several ranked systems)."""
     counted: tuple[str, ...]
-    """Datasets in averages and wins: zero-shot if half of the systems have one, else all shown."""
+    """Datasets in averages and wins: zero-shot if half of the systems have a score on one, else
+    all."""
     averaged: tuple[str, ...]
-    """Datasets of `counted` that averages cover: see `in_common`."""
+    """The datasets of `counted` that averages cover, chosen by `in_common`."""
 
     @property
     def sign(self) -> int:
-        """1 if higher is better, -1 if lower is."""
+        """1 if higher is better, -1 if lower is better."""
         return better(self.measure)
 
 
 @remembered
 def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:
-    """Order and average the cells.
-
-    `cells`: dataset, system, value, in_domain, suspect, remark. `datasets`: dataset, title, task,
-    domain, group, collection, zero_shot, in the catalogue's order. `systems`: system, title,
-    family. Both may have more rows than the cells need; missing datasets and systems are shown by
-    their names. A forum of CQADupStack is left out if the whole dataset is shown.
-    """
+    """Rank the cells and average them. `cells`: dataset, system, value, in_domain, suspect, remark.
+    `datasets`: dataset, title, task, domain, group, collection, zero_shot, in the catalogue's
+    order. `systems`: system, title, family. Datasets and systems that are missing from these two
+    frames are shown by name. A forum of CQADupStack is left out if the whole dataset is shown."""
     shown = _without_parts(cells)
     rows = _rows(shown, datasets)
     zero_shot = tuple(rows.loc[rows["zero_shot"], "dataset"])
@@ -73,6 +71,7 @@ def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: st
 
 
 def _without_parts(cells: DataFrame) -> DataFrame:
+    """Drop the cells on parts of datasets that are shown as a whole."""
     shown = set(cells["dataset"])
     wholes = [dataset for dataset in DATASETS.values() if dataset.name in shown]
     parts = {part for whole in wholes for part in whole.parts}
@@ -93,6 +92,7 @@ def _rows(cells: DataFrame, datasets: DataFrame) -> DataFrame:
 
 
 def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
+    """Add usable, rank, n_ranked and best to the cells."""
     usable = ~cells["in_domain"] & ~cells["suspect"] & cells["value"].notna()
     worth = (sign * cells["value"]).where(usable)
     by_dataset = worth.groupby(cells["dataset"])
@@ -107,7 +107,8 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
 
 
 def in_common(pairs: DataFrame) -> list[str]:
-    """The datasets over which averages are compared. `pairs`: dataset, system of usable cells.
+    """Choose the datasets over which averages are compared. `pairs`: dataset, system of usable
+    cells.
 
     Only systems that have all of them can be ranked by an average. A system with few datasets
     removes none, and a single system with many adds none: 1. A system has a say if it has at least
@@ -115,7 +116,7 @@ def in_common(pairs: DataFrame) -> list[str]:
     least half of these systems have. A system with fewer than half of these datasets loses its say.
     3. While fewer than half of the systems with a say, or only one of several, have all datasets,
     the dataset that the fewest have is dropped (among ties, the last by name). 4. If a system with
-    a say then has fewer than half of the datasets, there are none.
+    a say then has fewer than half of the datasets, none are compared.
     """
     table = pd.crosstab(pairs["system"], pairs["dataset"]) > 0
     counts = table.sum(axis=1)
@@ -132,6 +133,7 @@ def in_common(pairs: DataFrame) -> list[str]:
 def _columns(
     cells: DataFrame, systems: DataFrame, averaged: Collection[str], sign: int
 ) -> DataFrame:
+    """Return the systems as in `Board.systems`, in display order."""
     names = DataFrame({"system": cells["system"].unique()})
     columns = names.merge(systems, on="system", how="left")
     columns["title"] = columns["title"].fillna(columns["system"])
@@ -139,23 +141,21 @@ def _columns(
     usable = cells[cells["usable"]].groupby("system")["value"]
     values = cells[cells["usable"] & cells["dataset"].isin(averaged)].groupby("system")["value"]
     columns["n_averaged"] = columns["system"].map(values.count()).fillna(0).astype(int)
-    # A value on one easy dataset would otherwise rank above the leader's mean over all.
+    # Otherwise a value on one easy dataset would exceed the leader's mean over all datasets.
     most = 2 * columns["n_averaged"] >= len(averaged)
     columns["average"] = columns["system"].map(values.mean()).where(most)
     whole = columns["n_averaged"].eq(len(averaged)) & columns["average"].notna()
     columns["rank"] = ranks((sign * columns["average"]).where(whole))
     columns["best"] = columns["rank"].eq(1) & (whole.sum() > 1)
-    # Systems that lack datasets follow, by number of datasets and name.
+    # Unranked systems, which lack datasets, follow by number of datasets and name.
     many = columns["system"].map(usable.count()).fillna(0)
     keys = (columns["system"], -many, -columns["n_averaged"], columns["rank"])
     return columns.iloc[np.lexsort(keys)].reset_index(drop=True)
 
 
 def below_best(board: Board) -> Series:
-    """Each cell's value divided by the best of its row (inverted if lower is better), 0 to 1.
-
-    In a row of zeros every cell is the best. Absent for cells that are not usable.
-    """
+    """Divide each cell's value by the best of its row (inverted if lower is better), giving 0 to 1.
+    In a row of zeros every cell is the best. Absent for cells that are not usable."""
     value = board.cells["value"].where(board.cells["usable"])
     by_dataset = value.groupby(board.cells["dataset"])
     if board.sign > 0:
@@ -166,16 +166,16 @@ def below_best(board: Board) -> Series:
 
 
 def against(board: Board, baseline: str) -> Series:
-    """Each cell's value minus the baseline's on the dataset; absent if the baseline has none."""
+    """Return each cell's value minus the baseline's on the dataset; absent if either has none."""
     base = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
     base_value = board.cells["dataset"].map(base.set_index("dataset")["value"])
     return board.cells["value"].where(~board.cells["suspect"]) - base_value
 
 
 def differences(board: Board, baseline: str) -> DataFrame:
-    """Differences behind the wins: dataset, system, difference to the baseline, in_domain. All
-    counted datasets on which both have a value that is not suspect, including in-domain cells, as
-    in the papers. A missing run is neither a win nor a loss."""
+    """Return the differences that wins count: dataset, system, difference (from the baseline),
+    in_domain. They cover all counted datasets on which both have a value that is not suspect,
+    including in-domain cells, as in the papers. A missing run is neither a win nor a loss."""
     cells = board.cells.assign(difference=against(board, baseline))
     kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
     chosen = cells[kept & (cells["system"] != baseline)]
@@ -183,10 +183,8 @@ def differences(board: Board, baseline: str) -> DataFrame:
 
 
 def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
-    """For each system of `differences`: won, lost, equal (counts) and the median difference.
-
-    Sorted by wins, then by the median, then by name.
-    """
+    """Count each system's differences: system, won, lost, equal, and the median difference, sorted
+    by wins, then median, then name."""
     worth = sign * gaps["difference"]
     by_system = DataFrame(
         {
@@ -205,15 +203,15 @@ def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
 
 
 def short_titles(systems: DataFrame) -> dict[str, str]:
-    """Column headings: titles without the part in brackets if that is unambiguous."""
+    """Return column headings: titles without the part in parentheses if that is unambiguous."""
     bare = systems["title"].str.replace(r" \(.*\)$", "", regex=True)
     clear = ~bare.duplicated(keep=False)
     return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
 
 
 def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> list[str]:
-    """Caption of the figure: source and counts, datasets of the average, omissions. Only `shown`
-    systems are named; none given means all."""
+    """Return the figure's caption: source and counts, datasets of the average, omissions. It names
+    only `shown` systems, by default all."""
     named, n = board.systems, len(board.systems)
     if shown is not None:
         named = named[named["system"].isin(list(shown))]
@@ -227,7 +225,7 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
 
 
 def finding(board: Board) -> str:
-    """Sentence on the system with the best average, and on how many datasets it is best."""
+    """Say which system has the best average, and on how many datasets it is best."""
     titles, best = short_titles(board.systems), board.cells[board.cells["best"]]
     first = board.systems[board.systems["best"]]
     wins = best["system"].value_counts()
@@ -240,7 +238,7 @@ def finding(board: Board) -> str:
 
 
 def hidden(board: Board, shown: Collection[str]) -> str:
-    """Sentence on hidden systems, without which a row may seem to have no best value."""
+    """Say how many systems are shown, because without its best system a row seems to have none."""
     n, left = len(board.systems), int(board.systems["system"].isin(list(shown)).sum())
     if left == n:
         return ""
@@ -258,14 +256,14 @@ def _average_notes(board: Board, systems: DataFrame) -> list[str]:
 
 
 def averaged_note(board: Board) -> str:
-    """The label of an average, such as `Average over 18 datasets (9 of 10 systems are ranked)`."""
+    """Return a label such as `Average over 18 datasets (9 of 10 systems are ranked)`."""
     number, ranked = counted(len(board.averaged), "dataset"), board.systems["rank"].notna()
     some = f"({ranked.sum()} of {len(ranked)} systems are ranked)"
     return f"Average over {number} {'that all systems have' if ranked.all() else some}"
 
 
 def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
-    """Sentence on systems whose average covers fewer datasets (a score is missing or in-domain)."""
+    """Say which systems' averages cover fewer datasets (a score is missing or in-domain)."""
     fewer = systems[systems["average"].notna() & systems["rank"].isna()]
     if fewer.empty:
         return ""

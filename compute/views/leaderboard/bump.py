@@ -1,4 +1,4 @@
-"""Two leaderboards of the same systems side by side, with a line from rank to rank."""
+"""Two leaderboards of the same systems side by side, with a line between each system's ranks."""
 
 from typing import Any
 
@@ -10,19 +10,16 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette, escape, palette, plain
 
 ROW, TIGHT = 24, 14
-"""Pixels per system, and the same if there are many."""
+"""Pixels per system, and pixels if there are many systems."""
 MOST_NAMED = 30
-"""Most systems that are all named; with more, only those that move furthest are."""
+"""Up to this many systems are all named; if there are more, only those that move furthest are."""
 
 
 @drawing
 def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
-    """Systems by rank on the left and the right leaderboard.
-
-    `rows`: system, title, left, right (values), left_rank, right_rank (1 is best; equal values
-    share a rank). Rising lines are blue, falling ones orange. If there are many systems, only those
-    that move furthest are named.
-    """
+    """Draw systems by rank on the left and the right leaderboard, with rising lines in blue and
+    falling ones in orange. `rows`: system, title, left, right (values), left_rank, right_rank (1 is
+    best; ties share a rank). If there are many systems, only those that move furthest are named."""
     look, rows = palette(theme), rows.sort_values(["left_rank", "right_rank"], ignore_index=True)
     rows = rows.assign(left_place=_places(rows, "left"), right_place=_places(rows, "right"))
     figure = go.Figure(layout=_layout(len(rows)))
@@ -33,7 +30,7 @@ def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
 
 
 def _places(rows: DataFrame, side: str) -> list[int]:
-    """A separate line for every system, even if ranks are tied."""
+    """Return a separate place for every system, even if ranks are tied."""
     order = rows.sort_values([f"{side}_rank", "title"], kind="stable").index
     return [list(order).index(row) for row in rows.index]
 
@@ -61,7 +58,7 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
     notes = []
     for place, side, anchor, shift in ((0, "left", "right", -10), (1, "right", "left", 10)):
         base: dict[str, Any] = {"x": place, "xanchor": anchor, "xshift": shift}
-        # The table and its measure are on two lines because one is too long for a phone.
+        # One line with the table and its measure would be too long for a phone.
         head = escape(names[place], 44).replace(": ", ":<br>")
         notes.append(base | {"y": -1.2, "text": f"<b>{head}</b>"})
         for row, nth in zip(rows.to_dict("records"), moved, strict=True):

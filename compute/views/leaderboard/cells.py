@@ -1,5 +1,5 @@
-"""The leaderboard's cells: published, computed, or the difference; and their selection. A frame of
-cells has dataset, system, value, in_domain, suspect and a remark for the hover text."""
+"""The leaderboard's cells: published, computed, or the difference. A frame of cells has dataset,
+system, value, in_domain, suspect and a remark for the tooltip."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -15,31 +15,29 @@ from compute.views.shared import in_domain
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
-"""Kinds of scores of a leaderboard; a difference is computed minus published."""
+"""Kinds of scores on a leaderboard; the difference is computed minus published."""
 
 MOST_NAMED = 2
-"""Most measures named in the title of a published table."""
+"""Most measures that the title of a published table names."""
 
 
 def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) -> list[str]:
-    """Measures available for these scores, in the order of MEASURES. `stored`: measures of the
-    runs. `tables`: source and measure of the published tables."""
+    """Return the measures available for this kind of scores, in the order of MEASURES. `stored`:
+    measures of the runs. `tables`: source and measure of the published tables."""
     printed = set(tables.loc[tables["source"] == source, "measure"])
     known = {PUBLISHED: printed, COMPUTED: set(stored["measure"])}
     return in_order(known.get(numbers, printed & set(stored["measure"])))
 
 
 def in_order(measures: Iterable[str]) -> list[str]:
-    """Measures in the order of MEASURES, then by name."""
+    """Sort measures in the order of MEASURES, then by name."""
     order = {measure: place for place, measure in enumerate(MEASURES)}
     return sorted(measures, key=lambda name: (order.get(name, len(order)), name))
 
 
 def table_titles(tables: DataFrame) -> dict[str, str]:
-    """Titles of the published tables, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
-
-    `tables`: source and measure. If there are many measures, only the first are named.
-    """
+    """Return titles of the published tables by source: `BEIR v4, Table 9: R@100, R_cap@100`.
+    `tables`: source and measure. At most MOST_NAMED measures are named."""
     found = {}
     for source, own in tables.groupby("source", sort=False)["measure"]:
         found[str(source)] = f"{source}: {several(in_order(own), MOST_NAMED)}"
@@ -49,8 +47,8 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
 def origin(
     numbers: str, source: str, *, returned: bool = False, kind: str = "", weighted: str = ""
 ) -> str:
-    """Source of the scores for the caption: `returned` queries only, a query group (`kind`), or
-    the datasets on which queries are `weighted`."""
+    """Say where the scores come from. `returned`: means over returned queries only. `kind`: the
+    query group. `weighted`: the datasets on which queries are weighted."""
     if numbers == PUBLISHED:
         return source
     over = "returned queries only (as BEIR's code)" if returned else "all judged queries"
@@ -60,7 +58,7 @@ def origin(
 
 
 def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
-    """The cells of this kind of scores, from published and computed cells."""
+    """Return the cells of this kind of scores from the published and the computed cells."""
     if numbers == PUBLISHED:
         return by_language(printed)
     return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
@@ -69,7 +67,8 @@ def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
 def of_datasets(
     cells: DataFrame, datasets: DataFrame, wanted: Mapping[str, Collection[str]]
 ) -> DataFrame:
-    """Cells on datasets with the chosen values in their columns; all cells if none is chosen."""
+    """Keep the cells on datasets with a `wanted` value in each column (any value if none is
+    given)."""
     kept = datasets
     for column, values in wanted.items():
         kept = kept[kept[column].isin(list(values))] if values else kept
@@ -77,14 +76,14 @@ def of_datasets(
 
 
 def of_all(cells: DataFrame) -> DataFrame:
-    """Cells on datasets for which every system has a value."""
+    """Keep the cells on datasets for which every system has a value."""
     n_systems = cells.groupby("dataset")["system"].transform("nunique")
     return cells[n_systems == cells["system"].nunique()]
 
 
 def by_weight(means: DataFrame, by: DataFrame) -> DataFrame:
-    """Means of stored runs, weighted on the datasets of `by`, which is from `standings.by_weight`,
-    and on those all of whose parts it has."""
+    """Replace means of stored runs by the weighted means in `by` (from `standings.by_weight`), also
+    for datasets of which `by` has all parts."""
     pairs = ["dataset", "system"]
     by = by.rename(columns={"mean": "value", "of_runs": "spread"})
     there = [of for of in DATASETS.values() if of.parts and {*of.parts} <= {*by["dataset"]}]
@@ -97,12 +96,10 @@ def by_weight(means: DataFrame, by: DataFrame) -> DataFrame:
 
 @remembered
 def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
-    """Cells from the means of stored runs.
-
-    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` names the
-    value to use. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and system of
-    in-domain pairs. The remark states the unjudged share and the unanswered queries.
-    """
+    """Make cells from the means of stored runs. `means`: dataset, system, value, value_returned,
+    n_queries, n_unanswered; `column` names the value to use. `holes`: dataset, system, hole
+    (Hole@10, 0 to 1). `trained`: dataset and system of in-domain pairs. The remark states the
+    unjudged share and the unanswered queries."""
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
     seen = in_domain.pairs(trained, frame["dataset"].unique(), frame["system"].unique())
@@ -139,7 +136,7 @@ def _remarks(frame: DataFrame) -> list[str]:
 
 
 def printed(figures: DataFrame) -> DataFrame:
-    """Cells from rows of `published.results`: the note of the table becomes the remark."""
+    """Make cells from rows of `published.results`; the table's note becomes the remark."""
     note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
     return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
 
@@ -148,8 +145,9 @@ _SPOKEN = {"en": ", English", "pl": ", Polish"}
 
 
 def by_language(printed: DataFrame) -> DataFrame:
-    """The cells of a published table; a table in two languages has one system per language, on the
-    English dataset, so that no mean mixes the two. Datasets of imported tables may be unknown."""
+    """Split a published table in two languages into one system per language, on the English
+    dataset, so that no mean mixes languages. Other tables, or unknown datasets, leave it
+    unchanged."""
     known = printed["dataset"].isin(list(DATASETS))
     language = printed["dataset"][known].map(lambda name: DATASETS[name].language)
     if language.nunique() < 2 or not known.all():
@@ -159,7 +157,7 @@ def by_language(printed: DataFrame) -> DataFrame:
 
 
 def run_of(dataset: str, system: str) -> dict[str, str]:
-    """The dataset and system of a cell, in one language if `by_language` named it."""
+    """Return the dataset and system of the run behind a cell, undoing `by_language`."""
     name, _, spoken = system.rpartition(", ")
     if f", {spoken}" not in _SPOKEN.values():
         return {"dataset": dataset, "system": system}
@@ -167,7 +165,7 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Cells with both a run and a sound published score; the value is computed minus published."""
+    """Return cells that have a run and a sound published score; the value is their difference."""
     sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
     both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
     pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
@@ -186,7 +184,7 @@ def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
 def of_families(
     cells: DataFrame, systems: DataFrame, families: Collection[str], baseline: str
 ) -> DataFrame:
-    """Cells of these families (all if none is chosen), and always the baseline's."""
+    """Keep the cells of these families (of all if none is chosen) and the baseline's."""
     if not families:
         return cells
     named = systems.loc[systems["family"].isin(list(families)), "system"]
@@ -194,7 +192,7 @@ def of_families(
 
 
 def baseline(systems: Iterable[str]) -> str | None:
-    """The default baseline: the table's BM25, else its first system."""
+    """Return the default baseline: the table's BM25, else its first system."""
     names = list(systems)
     lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
     return min(lexical, key=len) if lexical else (names[0] if names else None)

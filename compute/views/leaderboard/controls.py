@@ -41,29 +41,29 @@ FILTERS = (
     *("queries", "task", "domain", "group", "family"),
     *("returned", "weighted", "shared", "systems"),
 )
-"""Keys of the popover's controls."""
+"""Keys of the controls in the popover."""
 OF = (*FILTERS[1:], "measure")
-"""Controls that apply to all figures and tables of the page."""
+"""Keys of the controls on which all figures and tables of the page depend."""
 _FILTERS = {"group": "Dataset group"}
 _OF_ALL = "Published scores cover all queries. For query groups, choose Scores: Computed."
 
 
 class Filter(NamedTuple):
-    """Values of the popover."""
+    """Values of the controls in the popover."""
 
     ask: Ask
-    """The query group, if one is chosen."""
+    """The store, reading only the chosen query group."""
     wanted: dict[str, list[str]]
-    """Chosen values by column of the datasets; an empty choice means all."""
+    """Chosen values by column of the datasets; an empty list means all."""
     families: list[str]
     returned: bool
-    """True for means over only the queries with results."""
+    """True for means over only the queries for which a run has results."""
     weights: dict[str, str]
-    """The key of weights by dataset, if their queries are to be weighted."""
+    """The key of the weights by dataset; empty unless queries are to be weighted."""
     shared: bool
     """True to show only datasets on which all shown systems have scores."""
     place: Any
-    """The value for the picker of systems, whose names the board provides."""
+    """Slot for the picker of systems, whose options the board provides."""
 
 
 class Numbers(NamedTuple):
@@ -72,20 +72,20 @@ class Numbers(NamedTuple):
     kind: str
     """One of `cells.NUMBERS`."""
     source: str
-    """The published table."""
+    """The published table; unused if `kind` is Computed."""
     measure: str
     filter: Filter
     places: tuple[Any, Any, Any]
-    """The chosen view, colour and baseline."""
+    """Slots for the controls of view, colour and baseline."""
 
     @property
     def tested(self) -> bool:
-        """True if there are per-query scores over the same queries as the means, each once."""
+        """True if tests of per-query scores match the means: all queries, each counted once."""
         return self.kind == COMPUTED and not self.filter.returned and not self.filter.weights
 
     @property
     def imported(self) -> bool:
-        """True for a table from elsewhere."""
+        """True for a published table that was imported, not shipped."""
         return self.kind == PUBLISHED and self.source.startswith(published.IMPORTED)
 
 
@@ -98,9 +98,9 @@ class View(NamedTuple):
     printed: DataFrame
     """Cells of the published table."""
     ours: DataFrame
-    """Cells of stored runs on the chosen datasets."""
+    """Cells of stored runs on the chosen datasets, with each query counted once."""
     named: tuple[DataFrame, DataFrame]
-    """Titles of datasets and of systems."""
+    """Titles of datasets, and titles of systems."""
     baseline: str
     picked: list[str]
     """The systems to show."""
@@ -110,12 +110,12 @@ class View(NamedTuple):
 
     @property
     def titles(self) -> dict[str, str]:
-        """Short title of each system by its name."""
+        """Short titles of systems by name."""
         return leaderboard.short_titles(self.board.systems)
 
     @property
     def origin(self) -> str:
-        """Source of the scores."""
+        """Where the scores come from, for captions."""
         kind = self.ask.kind.title if self.ask.kind else ""
         of, on = self.of, self.board.datasets.set_index("dataset")["title"]
         by = [f"{on[name]} ({key})" for name, key in of.filter.weights.items() if name in on]
@@ -124,8 +124,7 @@ class View(NamedTuple):
 
     @property
     def tests(self) -> dict[str, Any]:
-        """Parameters of `select_marks.against`: all systems, since the correction ignores the
-        selection."""
+        """Parameters of `select_marks.against`; it corrects over all systems, shown or not."""
         return {
             "measure": self.board.measure,
             "datasets": self.board.datasets["dataset"].tolist(),
@@ -134,8 +133,8 @@ class View(NamedTuple):
         }
 
     def run(self, dataset: str, system: str) -> Link | None:
-        """Link from a cell to its run by the same measure, or without a run to the system's card;
-        None for the row of averages and for a dataset that only an imported table names."""
+        """Return a link from a cell to its run, or without a run to the system's card; None for the
+        row of averages and for a dataset that only an imported table names."""
         if not dataset or dataset not in set(self.named[0]["dataset"]):
             return None
         if not ((self.ours["dataset"] == dataset) & (self.ours["system"] == system)).any():
@@ -147,7 +146,7 @@ class View(NamedTuple):
 
 
 def controls(ask: Ask) -> Steps:
-    """Return the view, or None if no cell is left to show."""
+    """Yield the controls and return the `View`, or None if no cell is left to show."""
     tables, datasets, systems = map(
         ask, (select.published_tables, catalogue.datasets, catalogue.systems)
     )
@@ -155,8 +154,8 @@ def controls(ask: Ask) -> Steps:
     ask, chosen, gaps = of.filter.ask, of.filter, of.kind == DIFFERENCE
     printed = cells.printed(ask(select.published, source=of.source, measure=of.measure))
     ours = computed(ask, of.measure, chosen._replace(weights={}))
-    held = computed(ask, of.measure, chosen)
-    shown = cells.of_datasets(cells.cells(of.kind, printed, held), datasets, chosen.wanted)
+    weighted = computed(ask, of.measure, chosen)
+    shown = cells.of_datasets(cells.cells(of.kind, printed, weighted), datasets, chosen.wanted)
     bare = ask(catalogue.unjudged)["dataset"].tolist() if of.kind == COMPUTED else []
     if shown.empty:
         yield from _nothing(bare, in_common(0, printed) if gaps else "")
@@ -164,13 +163,13 @@ def controls(ask: Ask) -> Steps:
     yield Note([f"Without judgements: {', '.join(bare)}." * bool(bare)])
     baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])
     shown = yield from _filtered(shown, systems, chosen, baseline)
-    # The average of a table from elsewhere is over all its datasets.
+    # An imported table does not say which of its datasets are zero-shot, so all count.
     counted = datasets.assign(zero_shot=False) if of.imported else datasets
     board = leaderboard.board(shown, counted, systems, of.measure)
     names, on = board.systems["system"].tolist(), board.datasets["dataset"].tolist()
-    offered = on if of.kind == COMPUTED else ()
+    with_versions = on if of.kind == COMPUTED else ()
     noun = "system of these scores"
-    picked = yield Into(chosen.place, partial(offers.systems, ask, names, noun, offered))
+    picked = yield Into(chosen.place, partial(offers.systems, ask, names, noun, with_versions))
     usual = TABLE if len(picked) > MOST_WITH_NUMBERS else HEATMAP
     view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120, of_matrix=True))
     look: dict[str, Any] = {"titles": TITLES, "disabled": gaps or view != HEATMAP}
@@ -181,7 +180,7 @@ def controls(ask: Ask) -> Steps:
 
 
 def _nothing(bare: Sequence[str], none: str) -> Iterator[Step]:
-    """Reason why no cell is shown; `bare`: datasets with runs but no judgements."""
+    """Say why no cell is shown. `bare`: datasets with unjudged runs. `none`: a further reason."""
     if bare:
         yield from offers.unjudged(bare[0])
     else:
@@ -210,7 +209,7 @@ def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
 
 
 def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:
-    """The popover of filters, labelled with the number of active ones."""
+    """Yield the popover of filters, labelled with the number of active ones; return a `Filter`."""
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
     given = []
     for key in FILTERS:
@@ -238,7 +237,8 @@ def _filters(ask: Ask, choices: Mapping[str, Sequence[str]], numbers: str) -> St
 
 
 def computed(ask: Ask, measure: str, of: Filter, added: bool | None = None) -> DataFrame:
-    """Cells of the stored runs, by weight on datasets with `weights`."""
+    """Return the cells of stored runs, weighted on the datasets in `of.weights`; `added` as in
+    `Ask`."""
     means = ask(select.means, measure=measure, added=added)
     if of.weights:
         by = ask(standings.by_weight, datasets=[*of.weights], measure=measure, added=added)
@@ -255,7 +255,7 @@ def _baseline(ask: Ask, of: Numbers, names: list[str]) -> Steps:
 
 
 def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> Steps:
-    """Cells of the chosen families, on shared datasets only if this is chosen."""
+    """Keep the cells of the chosen families, and if chosen only on datasets that all share."""
     left = cells.of_families(shown, systems, chosen.families, baseline)
     if not chosen.shared:
         return left
@@ -266,7 +266,7 @@ def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: st
 
 
 def in_common(n_shown: int, printed: DataFrame) -> str:
-    """Number of systems of a published table that a leaderboard of differences contains."""
+    """Say how many systems of a published table have differences, that is, computed scores."""
     number = printed["system"].nunique()
     are = "is" if n_shown == 1 else "are"
     return f"{n_shown or 'None'} of this table's {number} systems {are} computed here."

@@ -1,5 +1,5 @@
 """Domain shift: does a system gain less on corpora that are less similar to its training set? The
-rank correlation over collections of similarity and gain over a baseline (BEIR v1, Table 4)."""
+rank correlation of similarity and gain over a baseline (BEIR v1, Table 4) answers this."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -16,9 +16,9 @@ from compute.evaluate.distributions import normal_reach
 from compute.evaluate.tolerance import levels
 
 TABLE = "BEIR v1, Table 2"
-"""Source of the scores in Table 4; the similarities are from the table itself."""
+"""Published table whose scores Table 4 uses; the similarities are from Table 4 itself."""
 SYSTEMS = ("sbert-cosine", "ance")
-"""Systems in Table 4."""
+"""The systems in Table 4."""
 HOW_TO_READ = (
     "Further right: more similar words. Above the line: better than the baseline.",
     "CI: Fisher's z with the variance of Bonett and Wright (2000), for independent corpora.",
@@ -31,7 +31,7 @@ CHOSEN_AFTER = (
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman's rho over n points with its 95% interval, whose ends are absent at rho ±1."""
+    """Spearman's rho over n points with its 95% interval; the ends are nan if rho is 1 or -1."""
 
     rho: float
     low: float
@@ -40,14 +40,13 @@ class Correlation:
 
 
 def correlation(points: DataFrame) -> Correlation | None:
-    """Spearman's rho of the columns `similarity` and `gain`; equal values share their mean rank.
-
-    None for fewer than FEWEST_FOR_RANKS points, or if all values of a column are equal.
+    """Return Spearman's rho of the columns `similarity` and `gain`; equal values share their mean
+    rank. None for fewer than FEWEST_FOR_RANKS points, or if all values of a column are equal.
 
     The interval is Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright
-    (2000, Psychometrika 65), made for Spearman's rho and small n. In 2,000 simulated samples of 14
-    with rho .78 it covered the true value in 96%, Fisher's own 1 / (n - 3) in 94%, and the
-    percentile bootstrap in 98% without being narrower.
+    (2000, Psychometrika 65), which is made for Spearman's rho and small n. In 2,000 simulated
+    samples of 14 points with rho .78 it covered the true value in 96%, Fisher's own 1 / (n - 3) in
+    94%, and the percentile bootstrap in 98% without being narrower.
     """
     if len(points) < FEWEST_FOR_RANKS or points[["similarity", "gain"]].nunique().min() < 2:
         return None
@@ -69,12 +68,10 @@ def points(
     baseline: str,
     left_out: Collection[str],
 ) -> DataFrame:
-    """dataset, system, similarity, gain, left_out: the marks of a figure, one row each.
-
-    `similarities`: dataset, similarity to the source, without the source itself. `scores`: dataset,
-    system, value; `gain` is a system's value minus the baseline's. A forum of CQADupStack is left
-    out if the whole dataset has a mark.
-    """
+    """Return the marks of a figure: dataset, system, similarity, gain (the system's value minus the
+    baseline's), left_out (of the correlation). `similarities`: dataset, similarity to the source,
+    without the source itself. `scores`: dataset, system, value. A forum of CQADupStack is omitted
+    if the whole dataset has a mark."""
     known = scores[scores["value"].notna()].drop_duplicates(["dataset", "system"])
     base = known[known["system"] == baseline][["dataset", "value"]]
     wanted = [name for name in systems if name != baseline]
@@ -90,11 +87,9 @@ def points(
 
 
 def to_source(similarities: DataFrame, source: str, collections: Mapping[str, str]) -> DataFrame:
-    """dataset, similarity: similarity of each dataset's corpus to the source's.
-
-    `similarities`: dataset, other, similarity of corpora, each pair once. `collections`: the
-    collection of each dataset. Datasets of the source itself are left out.
-    """
+    """Return dataset and similarity of its corpus to the source's, without datasets of the source
+    itself. `similarities`: dataset, other, similarity of corpora, each pair once. `collections`:
+    the collection of each dataset."""
     turned = similarities.rename(columns={"dataset": "other", "other": "dataset"})
     found = {
         str(row["other"]): float(row["similarity"])
@@ -106,7 +101,7 @@ def to_source(similarities: DataFrame, source: str, collections: Mapping[str, st
 
 
 def ranges(marks: DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Common ranges of similarities and gains for all panels of a group, with a margin."""
+    """Return the ranges of similarity and gain that all panels of a group share, with a margin."""
     similarity, gain = marks["similarity"].to_numpy(), [*marks["gain"], 0.0]
     return _span(similarity, 0.01), _span(np.array(gain), 0.02)
 
@@ -118,14 +113,14 @@ def _span(values: np.ndarray, least: float) -> tuple[float, float]:
 
 
 def printed_similarities(words: str) -> DataFrame:
-    """dataset, similarity to MS MARCO from BEIR v1, Table 4; "unigrams" or "bigrams"."""
+    """Return dataset, similarity to MS MARCO from BEIR v1, Table 4; by "unigrams" or "bigrams"."""
     table = published.domain_shift().drop_duplicates("dataset")
     return DataFrame({"dataset": table["dataset"], "similarity": table[words]})
 
 
 def tables(figures: DataFrame, names: Collection[str]) -> list[str]:
-    """Published tables that allow a correlation over these datasets, TABLE first. `figures`: rows
-    of `published.results`. A table needs at least two systems with nDCG@10 on enough datasets."""
+    """Return the published tables that allow a correlation over these datasets, TABLE first.
+    `figures`: rows of `published.results`. A table needs two systems with enough nDCG@10 values."""
     rows = figures[(figures["measure"] == "nDCG@10") & figures["dataset"].isin(list(names))]
     found = []
     for source in published.sources(rows):

@@ -1,7 +1,5 @@
-"""Similarity to a source against the gain over a baseline: a panel per system.
-
-A panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
-"""
+"""Figures of similarity to a source against the gain over a baseline, with a panel per system. A
+panel has a fixed size, so that names can be placed; on a narrow screen panels are stacked."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import astuple
@@ -24,7 +22,7 @@ from compute.views.shared.drawing import COLUMN, drawing
 WIDTH, HEIGHT = 630, 440
 LEFT, RIGHT, HEAD, FOOT = 52, 8, 50, 44
 MORE_HEAD = 36
-"""Heights of the lines of a narrow header, in pixels."""
+"""Additional height of the header of a narrow panel, in pixels."""
 SIZE = 10
 FONT = 12
 LETTERS = 24
@@ -45,12 +43,10 @@ def panel(
     narrow: bool = False,
     kinds: Sequence[str] = looks.DOMAINS,
 ) -> go.Figure:
-    """One system's marks: dataset, title, domain (one of `kinds`), similarity, gain, left_out.
-
-    Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
-    their ends, shared by the panels of a group. Above 0 the system beats the baseline; below 0 if
-    `sign` is -1. A `narrow` panel has more header lines.
-    """
+    """Draw one system's marks: dataset, title, domain (one of `kinds`), similarity, gain, left_out.
+    Marks left out of the correlation are open. `axes` are the titles of x and y, and `spans` their
+    ranges, shared by the panels of a group. The side on which the system beats the baseline is
+    tinted: above 0, or below 0 if `sign` is -1. A `narrow` panel has more header lines."""
     marks = points.sort_values("dataset").reset_index(drop=True)
     wide = COLUMN if narrow else WIDTH
     look = looks.palette(theme)
@@ -98,7 +94,7 @@ def _head(marks: DataFrame, title: str, *, narrow: bool) -> dict[str, Any]:
 
 
 def said(marks: DataFrame) -> str:
-    """The correlation in words, with and without the marks that are left out."""
+    """State the correlation in words, with and without the marks that are left out."""
     kept = correlation(marks[~marks["left_out"]])
     number = int((~marks["left_out"]).sum())
     if kept is None:
@@ -112,8 +108,8 @@ def said(marks: DataFrame) -> str:
 
 
 def finding(marks: DataFrame, source: str) -> str:
-    """The direction of the correlation if its 95% CI excludes 0, and that CI with the marks that
-    are left out; empty without an interval."""
+    """Say in which direction similarity and gain correlate, if the 95% CI excludes 0, and give the
+    CI including the left-out marks; empty if there is no interval."""
     out = marks.loc[marks["left_out"], "dataset"]
     found, every = correlation(marks[~marks["left_out"]]), correlation(marks)
     if found is None or np.isnan(found.low):
@@ -130,7 +126,7 @@ def finding(marks: DataFrame, source: str) -> str:
 
 
 def intervals(marks: DataFrame) -> list[str]:
-    """The 95% intervals of those correlations on one line; empty without intervals."""
+    """Return a line with the 95% intervals of these correlations; empty if there are none."""
     found = [correlation(marks[~marks["left_out"]])]
     found += [correlation(marks)] if marks["left_out"].any() else []
     ranges = [interval(one) for one in found if one is not None]
@@ -138,14 +134,14 @@ def intervals(marks: DataFrame) -> list[str]:
 
 
 def interval(found: Correlation, digits: int = 2) -> str:
-    """An interval as text; empty for a correlation of exactly 1 or −1, which has none."""
+    """Return an interval as text; empty for a correlation of 1 or −1, which has none."""
     if np.isnan(found.low):
         return ""
     return f"{looks.plain(found.low, digits)} to {looks.plain(found.high, digits)}"
 
 
 def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
-    """Every correlation with its interval; `groups` has marks by system and unit of words."""
+    """Return every correlation with its interval; `groups`: marks by system and unit of words."""
     rows = []
     for (system, words), marks in groups.items():
         kept = marks[~marks["left_out"]]
@@ -177,7 +173,7 @@ COLUMNS = (
 def legend(
     domains: Iterable[str], theme: str, kinds: Sequence[str] = looks.DOMAINS
 ) -> list[looks.Entry]:
-    """The marks of these domains, or of other `kinds`."""
+    """Return legend entries for the domains, or other `kinds`, that occur."""
     found = set(domains)
     names = [name for name in kinds if name in found] + sorted(found - set(kinds))
     return [looks.legend_entry(name, kinds, theme) for name in names]
@@ -193,7 +189,7 @@ def _names(
 def boxes(
     marks: DataFrame, spans: tuple[Span, Span], theme: str, wide: int = WIDTH
 ) -> list[labels.Label]:
-    """Position of each mark's name, in pixels of the plot from its upper left."""
+    """Return the label of each mark's name, in pixels from the plot's upper left corner."""
     (x0, x1), (y0, y1) = spans
     wide, high = wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     pixels = [
@@ -224,7 +220,7 @@ def _name(
 
 
 def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
-    """A tint on the side where the system beats the baseline, and the line of no difference."""
+    """Return a tint of the side where the system wins, and the line of no difference."""
     common = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
     band = {"type": "rect", "y0": 0, "y1": end, "fillcolor": look.second}
     line = {"type": "line", "y0": 0, "y1": 0, "line": {"color": look.muted, "width": 1}}
@@ -250,7 +246,7 @@ def _frame(axes: tuple[str, str], spans: tuple[Span, Span], wide: int) -> dict[s
 
 
 def _ticks(span: Span) -> list[float]:
-    """Round values within a range, at most seven."""
+    """Return round values within a range, at most seven."""
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
         first, last = np.ceil(span[0] / step), np.floor(span[1] / step)
         if last - first < 7:

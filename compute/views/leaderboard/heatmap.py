@@ -1,7 +1,6 @@
-"""Heatmap of the leaderboard: datasets by systems.
-
-Plotly's heatmaps report no clicks, so an invisible scatter lies over the cells for hover and
-selection. A row is a trace because gaps between task groups would stretch a single heatmap."""
+"""Heatmap of the leaderboard: datasets by systems. Plotly's heatmaps report no clicks, so an
+invisible scatter over the cells provides tooltips and selection. Each row is a trace, since gaps
+between task groups would stretch a single heatmap."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -50,25 +49,26 @@ _NOTES = {
 }
 _ITALIC = " Italic: not compared (in-domain or suspect, or a mean of fewer datasets)."
 _ENDS = {BELOW_BEST: ("½ or less", "¾", "best"), VALUE: ("0", ".5", "1")}
-"""Title of the colour bar, unless colours are differences."""
+"""Labels of the colour bar, unless colours show differences."""
 TITLES = {BELOW_BEST: "Relative to best", AGAINST: "vs. baseline", VALUE: "Score"}
+"""Titles of COLOURS in the picker."""
 MARKS = {1: "▲", -1: "▼"}
-"""Suffixes of values significantly above, or below, the baseline's."""
+"""Suffixes of values significantly above (1) or below (-1) the baseline's."""
 _MOST_NAMED = 4
 """Most datasets that a sentence names."""
 AVERAGE = ""
-"""Dataset name of the average's row."""
+"""The dataset's name for the row of averages."""
 
 ROW = 28
 GAP = 0.3
 CLIP = 0.2
-"""Difference from which colours are strongest."""
+"""Differences of at least this size have the strongest colours."""
 MOST_WITH_NUMBERS = 24
 MOST_IN_PRINT = 17
 LETTERS = 28
 """Characters shown of a system's name."""
 FEWEST_COLUMNS = 6
-"""Fewest systems that fill the width; with fewer, cells would become bars."""
+"""Fewest columns that fill the width; with fewer, cells would become bars."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Cell:
     text: str
     hover: str
     share: float = math.nan
-    """Position on the colour scale, 0 to 1; nan leaves the cell unfilled."""
+    """Position on the colour scale, 0 to 1; nan for an unfilled cell."""
     mark: str = ""
     best: bool = False
     faint: bool = False
@@ -88,7 +88,7 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _View:
-    """Display options of a board's values."""
+    """A board with its display options."""
 
     board: Board
     colour: str
@@ -96,9 +96,9 @@ class _View:
     titles: Mapping[str, str]
     rows: Mapping[str, str]
     systems: Sequence[str]
-    """Systems shown as columns; bold and the baseline refer to the whole board."""
+    """Systems shown as columns; the best values and the baseline are those of the whole board."""
     tested: Mapping[tuple[str, str], tuple[float, int, float]]
-    """By dataset and system: p of the difference from the baseline, direction, detectable one."""
+    """p, direction and detectable difference against the baseline, by dataset and system."""
 
     @property
     def signed(self) -> bool:
@@ -114,7 +114,7 @@ def _lists(
     marks: DataFrame | None = None,
     **_: object,
 ) -> Lists:
-    """Lines on the systems of each dataset by value; unranked systems are last."""
+    """Return the ranked systems of each dataset; unranked systems come last."""
     view, by_row = _view(board, colour_by, baseline, shown, marks), {}
     for cell in _cells(view):
         by_row.setdefault(cell.dataset, []).append(cell)
@@ -149,13 +149,13 @@ def heatmap(
     shown: Collection[str] | None = None,
     marks: DataFrame | None = None,
 ) -> go.Figure:
-    """Datasets as rows, systems as columns; the average first, then task groups. Only `shown`
-    systems have a column; the best values and the baseline are those of the board. `marks`, a frame
-    of `select_marks`, has the cells significantly above or below the baseline.
+    """Draw datasets as rows (the average first, then task groups) and systems as columns.
 
-    `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences.
-    `chosen` is the dataset and system of the cell with an outline. Points of the overlay carry
-    [dataset, system] as customdata; the average's row carries AVERAGE as its dataset.
+    Only `shown` systems have a column; the best values and the baseline are those of the board.
+    `marks`, a frame of `select_marks`, has the cells significantly above or below the baseline.
+    `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences. `chosen`
+    is the dataset and system of the cell with an outline. Points of the overlay carry [dataset,
+    system] as customdata; the average's row carries AVERAGE as its dataset.
     """
     look = palette(theme)
     view = _view(board, colour_by, baseline, shown, marks)
@@ -179,7 +179,7 @@ def heatmap(
 
 
 def _bar(ends: Sequence[str]) -> dict[str, Any]:
-    """The colour bar, to the right, below the cells."""
+    """Return the colour bar, at the right below the cells."""
     place: dict[str, Any] = {
         "x": 1,
         "xanchor": "right",
@@ -199,7 +199,7 @@ def legend(
     marks: DataFrame | None,
     theme: str,
 ) -> list[Entry]:
-    """The families of systems, and the meaning of colours, letters and marks."""
+    """Return entries for the families, and for the meaning of colours, italics and marks."""
     of = (
         board.systems if shown is None else board.systems[board.systems["system"].isin(list(shown))]
     )
@@ -214,7 +214,7 @@ def legend(
 
 
 def marks_note(marks: DataFrame, title: str) -> list[str]:
-    """Caption of the marks, if any cell has one; `title` is the baseline's."""
+    """Return the caption of the marks, if any cell has one; `title` is the baseline's."""
     if not marks["side"].any():
         return []
     return [
@@ -224,7 +224,7 @@ def marks_note(marks: DataFrame, title: str) -> list[str]:
 
 
 def unmarked(board: Board, baseline: str) -> str:
-    """Sentence on datasets without marks because the baseline has no run there; empty if none."""
+    """Name the datasets without marks because the baseline has no run there; empty if none."""
     filled = board.cells[board.cells["value"].notna()]
     tested = set(filled.loc[filled["system"] == baseline, "dataset"])
     others = set(filled.loc[filled["system"] != baseline, "dataset"])
@@ -263,8 +263,8 @@ def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int, float]
 
 
 def _places(board: Board) -> dict[str, float]:
-    """Position of each row: 0 for the average, 1 of space after it, more between task groups. With
-    a single dataset there is no average, which would repeat its row."""
+    """Return the vertical position of each row: 0 for the average, then the datasets, with gaps
+    between task groups. A single dataset has no average, which would repeat its row."""
     averaged = board.systems["average"].notna().any() and len(board.datasets) > 1
     places, y, before = ({AVERAGE: 0.0}, 1 + GAP + 0.1, None) if averaged else ({}, 0.0, None)
     for row in board.datasets.itertuples():
@@ -284,7 +284,7 @@ def _cells(view: _View) -> Iterator[_Cell]:
 
 
 def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
-    """Cells of datasets and systems, including the average's row."""
+    """Return the rows of cells by dataset and system, including the average's row."""
     frame = view.board.cells.assign(
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),
@@ -296,6 +296,7 @@ def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
 
 
 def _averages(view: _View) -> Iterator[dict]:
+    """Yield the cells of the row of averages, in the form of a board's cells."""
     systems = view.board.systems
     ranked = systems["rank"].notna()
     base = systems.loc[ranked & (systems["system"] == view.baseline), "average"]
@@ -348,6 +349,7 @@ def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
 
 
 def _share(view: _View, row: Mapping, shown: float) -> float:
+    """Return a cell's position on the colour scale, 0 to 1; nan if it has no colour."""
     if not row["usable"]:
         return math.nan
     if view.colour == VALUE:
@@ -444,7 +446,7 @@ def _overlay(cells: list[_Cell]) -> dict:
 
 
 def _tasks(view: _View, theme: str) -> list[dict]:
-    """Name of each task group, to the right of its middle."""
+    """Return the name of each task group, to the right of its middle; none for a single group."""
     places, blocks = _places(view.board), {}
     for row in view.board.datasets.itertuples():
         blocks.setdefault((row.zero_shot, row.task), []).append(places[str(row.dataset)])
@@ -472,7 +474,7 @@ def _axes(view: _View, theme: str) -> dict:
         "yaxis": axes.CELLS | _rows(view),
         "annotations": tasks,
         "height": round(ROW * (last + 1)) + 50 + names,
-        # With few rows Plotly would reserve more and cut off long rotated names at the top.
+        # Otherwise Plotly cuts off long rotated names at the top of a figure with few rows.
         "minreducedheight": ROW,
         "margin": {"l": 8, "r": 8 + max(_lean(shown), round(right)), "t": 30, "b": 42},
         **axes.CLICKED,
@@ -480,7 +482,7 @@ def _axes(view: _View, theme: str) -> dict:
 
 
 def _columns(view: _View, columns: dict, theme: str) -> dict:
-    """`columns` with the colour of each system's family in front of its name."""
+    """Put a square in the colour of the system's family in front of each column name."""
     family = dict(zip(view.board.systems["system"], view.board.systems["family"], strict=True))
     colours = [mark(family[name], FAMILIES, theme)[0] for name in view.systems]
     names = [
@@ -491,7 +493,7 @@ def _columns(view: _View, columns: dict, theme: str) -> dict:
 
 
 def _rows(view: _View) -> dict:
-    """The axis of datasets, the average in bold."""
+    """Return the axis of datasets, with the average in bold."""
     places = _places(view.board)
     rows = {name: escape(view.rows[name], 32) for name in places}
     return {
@@ -503,5 +505,5 @@ def _rows(view: _View) -> dict:
 
 
 def _lean(titles: list[str]) -> int:
-    """Pixels needed at the right by the rotated names of the last columns."""
+    """Return the pixels that the rotated names of the last columns need at the right."""
     return min(max((6 * (len(title) - 7) for title in titles[-3:]), default=0), 110)

@@ -1,4 +1,4 @@
-"""Ranking of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
+"""Figures and tables of a ranking with its uncertainty: intervals, possible ranks, and groups."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,13 +22,13 @@ MOST_BARS = 10
 """Most groups drawn as bars."""
 ROW = 26
 TIGHT = 18
-"""Pixels per system, and pixels if there are many."""
+"""Pixels per system, and pixels if there are many systems."""
 _MANY = 16
 PICTURE, HOLES = "Interval", "Hole@10"
-"""Columns of the table that are pictures or shares: the interval, and the mean unjudged share."""
+"""Columns of the table with a picture of the interval, and with the mean unjudged share."""
 _HEADS = ("System", "Mean", PICTURE, "95% CI", "Rank", "P(rank 1)", "Significance group", HOLES)
 _WIDE, _HIGH, _DOT = 150, 24, 4
-"""Pixels of the picture of an interval, and the radius of its dot."""
+"""Pixels of the picture of an interval: its width, its height, and the radius of its dot."""
 WIDTH = 172
 """Width of the column of pictures."""
 _SHORT = 18
@@ -37,7 +37,7 @@ _LETTERS = {"xshift": 66, "xanchor": "left"}
 
 
 def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: object) -> Lists:
-    """Lines on the systems by mean, with the group, the interval and possible ranks."""
+    """Return the systems by mean, with group, interval and possible ranks."""
     rows = [
         Row(
             None if row["rank"] != row["rank"] else int(row["rank"]),
@@ -67,11 +67,9 @@ def intervals(
     *,
     narrow: bool = False,
 ) -> go.Figure:
-    """Systems as rows, best first; at the right: rank interval, share of first ranks, and groups.
-
-    `ranking` is a frame of `leaderboard.select_order`. Every mark's customdata is its system. A
-    `narrow` figure has the groups as letters, and no share.
-    """
+    """Draw systems as rows, the best first; at the right their possible ranks, share of first
+    ranks, and groups as bars. `ranking` is a frame of `leaderboard.select_order`. Every mark's
+    customdata is its system. A `narrow` figure shows groups as letters, and no share."""
     look, rows = palette(theme), ranking.head(MOST_ROWS)
     bars = {} if narrow else groups_drawn(ranking)
     figure = go.Figure(layout=_layout(rows, titles, measure, bars))
@@ -85,14 +83,15 @@ def intervals(
 
 
 def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
-    """Layout for one column of a page, where names and numbers leave only half for the means."""
+    """Return the layout for one column of a page, half of which names and numbers need."""
     names = [escape(titles[name], _SHORT) for name in rows["system"]]
     across = {"domain": [0, 0.55]}
     return {"xaxis": across, "yaxis": {"ticktext": names}, "margin": {"r": 20}}
 
 
 def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
-    """Groups of more than one system, drawn as bars; none if there are too many."""
+    """Return the positions of the systems of each group to draw as a bar, by letter: groups of
+    several systems, but none if there are too many."""
     rows = ranking.head(MOST_ROWS)
     groups = order_confidence.members(rows["group"].tolist())
     several = {letter: places for letter, places in groups.items() if len(places) > 1}
@@ -119,7 +118,7 @@ def _hover(row: dict, titles: Mapping[str, str], measure: str) -> str:
 
 
 def _bar(place: int, letter: str, places: list[int], look: Palette) -> Iterator[dict]:
-    """A vertical bar with a dot at each system of the group, dotted past other systems."""
+    """Yield a vertical bar with a dot at each system of the group, dotted past other systems."""
     joined: list[int | None] = []
     for before, y in zip([places[0] - 1, *places], places, strict=False):
         joined += [y] if before == y - 1 else [None, y]
@@ -139,7 +138,7 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> Iterator[
 
 
 def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
-    # To the right of the means: the rank interval, then the share of resamples, or the groups.
+    # To the right of the means are the possible ranks, then the share of resamples, or the groups.
     place = {"xref": "x domain", "x": 1, "xanchor": "right"}
     sure = rows["low"].notna().all()
     for y, row in enumerate(rows.to_dict("records")):
@@ -151,7 +150,7 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
     head = place | {"y": -0.5, "yanchor": "bottom", "font": {"color": look.muted}}
     yield head | {"xshift": 54, "text": "rank"}
     if sure:
-        # Apart from "rank" in the wider fonts of papers, too.
+        # The distance from "rank" also suffices for the wider fonts of papers.
         often = {"xshift": 126, "text": "P(rank 1)"}
         yield head | ({"text": "group"} | _LETTERS if narrow else often)
     if bars:
@@ -184,9 +183,9 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
 def table(
     ranking: DataFrame | None, board: Board, holes: Mapping[str, float] | None = None
 ) -> DataFrame:
-    """The board as rows of a table, one per system: title, the fields of `ranking`, hole (if
-    `holes` by system are known), n_datasets, and its values under their column headings. Systems
-    missing from `ranking` follow without a rank."""
+    """Return a row per system of the board: title, the fields of `ranking`, hole (if `holes` are
+    given by system), n_datasets, and the value on each dataset (fields named by OF_DATASET).
+    Systems missing from `ranking` come last and have no rank."""
     titles = short_titles(board.systems)
     if ranking is None:
         ranking = DataFrame(columns=["system", *COLUMNS]).astype({"system": str})
@@ -205,16 +204,16 @@ def table(
 
 
 OF_DATASET = "on "
-"""Prefix of a dataset's name in the field with its values."""
+"""Prefix of a dataset's name in the name of the field with its values."""
 
 
 def pictures(ranking: DataFrame, systems: Sequence[str], theme: str) -> list[str | None]:
-    """Each system's interval and mean as a picture (data URL) on a common scale; None without an
-    interval."""
+    """Return a picture (data URL) of each system's interval and mean, on a common scale; None for a
+    system without an interval."""
     low, shade = ranking["low"].min(), palette(theme).primary
     span = ranking["high"].max() - low or 1.0
     rows = ranking.set_index("system")[["low", "mean", "high"]].dropna()
-    # Keep the dot inside the picture at both ends.
+    # The dot stays inside the picture at both ends.
     places = _DOT + (rows - low) / span * (_WIDE - 2 * _DOT)
     drawn = {system: _picture(shade, *ends) for system, *ends in places.itertuples()}
     return [drawn.get(system) for system in systems]
@@ -231,7 +230,7 @@ def _picture(shade: str, start: float, middle: float, end: float) -> str:
 
 
 def headings(board: Board) -> dict[str, str]:
-    """Column heading of each dataset: its title, with its name if the title is ambiguous."""
+    """Return each dataset's column heading: its title, with the name if that is ambiguous."""
     rows = board.datasets[["dataset", "title"]]
     unclear = rows["title"].duplicated(keep=False) | rows["title"].isin(
         [*_HEADS, "# datasets", "system"]
@@ -241,12 +240,12 @@ def headings(board: Board) -> dict[str, str]:
 
 
 def ranks_of(row: Mapping) -> str:
-    """Possible ranks of a system, such as `2–4`; if unknown, only its rank."""
+    """Return the possible ranks of a system, such as `2–4`; only its rank if they are unknown."""
     return rank_range(row["rank"], row["rank_low"], row["rank_high"])
 
 
 def rank_range(rank: float, low: float, high: float) -> str:
-    """Possible ranks as text, from a rank and its bounds."""
+    """Return possible ranks as text, from a rank and its bounds."""
     if rank != rank:
         return "–"
     low, high = (int(one or rank) for one in (low, high))
@@ -254,5 +253,5 @@ def rank_range(rank: float, low: float, high: float) -> str:
 
 
 def share(first: float) -> str:
-    """The share of bootstrap samples in which a system ranks first."""
+    """Format the share of bootstrap samples in which a system ranks first."""
     return "–" if first != first else f"{first:.0%}" if first >= 0.005 or first == 0 else "<1%"

@@ -1,4 +1,4 @@
-"""Polish against English on all datasets: published pairs, and stored runs by query."""
+"""Polish against English on all datasets: published pairs, and stored runs query by query."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -28,9 +28,10 @@ _COUNTS = ("a_better", "equal", "b_better")
 def paired(
     cursor: DuckDBPyConnection, english: Sequence[str], polish: Sequence[str], measure: str
 ) -> DataFrame:
-    """dataset (the English one), system, n, mean_a, mean_b, difference (Polish minus English),
-    spread, a_better, equal, b_better of runs of one system on a dataset in both languages, over
-    their shared queries; `polish` names the counterpart of each of `english`."""
+    """Compare runs of one system on a dataset in both languages, over their shared queries: dataset
+    (the English one), system, n, mean_a (Polish), mean_b (English), difference (a - b), spread (its
+    standard deviation), a_better, equal, b_better (numbers of queries). `polish` names the
+    counterpart of each of `english`."""
     return cursor.execute(
         """
         with pairs as (select unnest($english) as dataset, unnest($polish) as other),
@@ -59,15 +60,13 @@ def paired(
 
 
 def printed_pairs(printed: DataFrame) -> DataFrame:
-    """Systems that a published table reports on a dataset in both languages:  dataset (the English
-    one), system, source, mean_a, mean_b, difference (Polish minus English).
-
-    `printed`: source, dataset, system, value.
-    """
+    """Return the systems that a published table reports on a dataset in both languages: dataset
+    (the English one), system, source, mean_a (Polish), mean_b (English), difference (a - b).
+    `printed`: source, dataset, system, value."""
     there = printed.assign(dataset=printed["dataset"].map(counterpart))
     keys = ["source", "dataset", "system"]
     both = there.merge(printed, on=keys, suffixes=("_a", "_b"))
-    # Without rows pandas does not infer booleans.
+    # Pandas does not infer booleans from a frame without rows.
     both = both[~both["dataset"].map(is_polish).astype(bool)]
     both = both.rename(columns={"value_a": "mean_a", "value_b": "mean_b"})
     found = both[[*keys, "mean_a", "mean_b"]]
@@ -75,8 +74,8 @@ def printed_pairs(printed: DataFrame) -> DataFrame:
 
 
 def rows(ask: Ask, measure: str) -> DataFrame:
-    """`paired` with bounds of the 95% interval, then `printed_pairs`, whose counts and intervals
-    are absent; with titles."""
+    """Return the rows of `paired` with 95% intervals and those of `printed_pairs`, whose counts and
+    intervals are absent; all with titles."""
     named = ask(catalogue.datasets)
     titles = dict(zip(named["dataset"], named["title"], strict=True))
     english = [name for name in titles if counterpart(name) in titles and not is_polish(name)]
@@ -101,7 +100,7 @@ def rows(ask: Ask, measure: str) -> DataFrame:
 
 
 def section(ask: Ask, measure: str) -> Iterator[Step]:
-    """The differences as a figure, and their summary."""
+    """Yield a figure of the differences, and their summary."""
     found = rows(ask, measure)
     if found.empty:
         yield Message(f"No system has {measure} on a dataset in Polish and in English.")

@@ -19,7 +19,7 @@ _PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in rank_intervals.COVERA
 
 
 class Ground(NamedTuple):
-    """Datasets and systems of a ranking."""
+    """The datasets and systems of a ranking."""
 
     datasets: list[str]
     systems: list[str]
@@ -27,10 +27,9 @@ class Ground(NamedTuple):
 
 @remembered
 def grounds(board: Board) -> dict[str, Ground]:
-    """Rankings on offer: ALL, if the board ranks by an average of several datasets, then every
-    dataset with two systems. ALL has the datasets and systems of the board's average. If the
-    average covers one dataset, this dataset comes first. A system that was trained on a dataset is
-    not ranked on it."""
+    """Return the rankings on offer by name: ALL, if the board ranks by an average of several
+    datasets, then every dataset with at least two systems. If the average covers a single dataset,
+    this dataset comes first. A system trained on a dataset is not ranked on it."""
     found: dict[str, Ground] = {}
     ranked = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if len(ranked) > 1 and len(board.averaged) > 1:
@@ -46,7 +45,7 @@ def grounds(board: Board) -> dict[str, Ground]:
 
 
 def members(groups: Sequence[str]) -> dict[str, list[int]]:
-    """Positions of the systems of each letter, in the order of letters."""
+    """Return the positions of the systems of each letter, in the order of letters."""
     found: dict[str, list[int]] = {}
     for place, group in enumerate(groups):
         for name in group.split():
@@ -55,11 +54,12 @@ def members(groups: Sequence[str]) -> dict[str, list[int]]:
 
 
 _ROW = 3
-"""Most consecutive letters that are written individually."""
+"""Most consecutive letters that are written one by one."""
 
 
 def compact(group: str) -> str:
-    """Letters without spaces if each is a single character; four or more in a row as "a–d"."""
+    """Join the letters of a group, without spaces if each is one character; four or more
+    consecutive letters become "a–d"."""
     rows: list[list[str]] = []
     for name in group.split():
         if rows and rank_intervals.after(rows[-1][-1]) == name:
@@ -72,8 +72,9 @@ def compact(group: str) -> str:
 
 
 def verdict(ranking: DataFrame, titles: Mapping[str, str], *, short: bool = False) -> str:
-    """Significance of the leader's lead, if `short` in one sentence; empty if unknown. `ranking`:
-    from `leaderboard.select_order`; systems that share a letter are not significantly different."""
+    """Say whether the leader is significantly better than the others, if `short` in one sentence;
+    empty if unknown. `ranking`: from `leaderboard.select_order`; systems that share a letter are
+    not significantly different."""
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""
     systems, alike = ranking["system"].tolist(), like_first(ranking)
@@ -98,14 +99,14 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str], *, short: bool = Fals
 
 
 def _out_of_order(others: Sequence[str], alike: Sequence[str]) -> list[list[str]]:
-    """The first system that differs significantly from the leader, and a lower one that does
-    not."""
+    """Return the first system that differs significantly from the leader, and the last that does
+    not, if it ranks lower; else nothing."""
     between = [system for system in others[: others.index(alike[-1])] if system not in alike]
     return [between[:1], [alike[-1]]] if between else []
 
 
 def _why(apart: str = "", lower: str = "") -> str:
-    """With a larger difference, only a larger standard error can keep 0 in the interval."""
+    """Explain why a larger difference can be insignificant: its standard error is larger."""
     if not lower:
         return ""
     return (
@@ -125,19 +126,19 @@ def _often_first(first: str, ranking: DataFrame) -> str:
 
 
 def like_first(ranking: DataFrame) -> list[str]:
-    """Systems that are not significantly different from the leader."""
+    """Return the systems that are not significantly different from the leader."""
     own = set(ranking["group"].iloc[0].split())
     others = zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
     return [system for system, group in others if own & set(group.split())]
 
 
 def how_to_read(ranking: DataFrame) -> Note:
-    """How to read a ranking, as a figure or as a list."""
+    """Return a note on how to read a ranking as a figure or as a list."""
     return Note([_HOW], of_lists=[_HOW_LISTED]) if ranking["drawn"].iloc[0] else Note()
 
 
 def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """Data behind the intervals of a ranking, and omissions."""
+    """Say which data are behind the intervals of a ranking, and what is omitted."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     left = f"Left out: {left_out:,} queries on which some system has no value."
     over, *without = _size(ranking, board, ground)
@@ -148,7 +149,7 @@ def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """Datasets behind the columns from Mean to Significance group, and systems left out."""
+    """Say which datasets the tested columns of the table cover, and which systems are left out."""
     over, *without = _size(ranking, board, ground)
     return [f"Columns Mean to Significance group: {over}", *without]
 
@@ -179,7 +180,7 @@ _HOW_LISTED = (
     " different. Overlapping intervals do not imply this."
 )
 OFTEN = 0.95
-"""Share of samples above which first place without significance looks contradictory."""
+"""From this share of samples on, first place without significance looks contradictory."""
 FIRST = "This share is not a significance test."
 _GROUNDS = {
     rank_intervals.QUERIES: ("The intervals generalise to new queries on the same datasets.",),

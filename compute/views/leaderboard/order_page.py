@@ -48,10 +48,9 @@ _TOLD = (
 
 
 def section(view: View) -> Steps:
-    """Reliability of the ranking, on all datasets or on one; returns its ground, if any.
-
-    All systems of the board are compared; only the picked ones are shown.
-    """
+    """Yield the section on the ranking's reliability, on all datasets or on one, and return the
+    datasets and systems ranked, or None. All systems of the board are compared; only the picked
+    ones are shown."""
     found, datasets = order_confidence.grounds(view.board), view.board.datasets
     if not found:
         return None
@@ -74,7 +73,7 @@ def _chosen(view: View, found: Mapping[str, Ground], control: Choice) -> Steps:
 
 
 def _verdict(view: View, ground: Ground) -> str:
-    """Sentence on the significance of the first rank; empty if unknown."""
+    """Say whether the first rank is significant; empty if unknown."""
     if view.of.kind == PUBLISHED and len(ground.datasets) == 1:
         return ""
     try:
@@ -122,7 +121,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
 
 
 def _printed(view: View, title: str, order: DataFrame) -> Table:
-    """The ranking as a table in a paper, a column for each number."""
+    """Return the ranking as a table for a paper, with a column for each number."""
     rows = figures.table(order, view.board).head(len(order))
     heads = {"System", "Mean", *_TESTED} if order["drawn"].iloc[0] else {"System", "Mean", "Rank"}
     columns = [column for column in _columns(view.board, rows, None) if column.head in heads]
@@ -130,7 +129,7 @@ def _printed(view: View, title: str, order: DataFrame) -> Table:
 
 
 def ranking(view: View, ground: Ground) -> DataFrame:
-    """The ranking on these datasets: a frame of `leaderboard.select_order`. Raises WrongInput."""
+    """Return the ranking, a frame of `leaderboard.select_order`. Raises WrongInput."""
     of = view.of
     about: dict[str, Any] = {"measure": of.measure, "sign": view.board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
@@ -139,7 +138,7 @@ def ranking(view: View, ground: Ground) -> DataFrame:
 
 
 def _leads(view: View, ground: Ground, order: DataFrame) -> str:
-    """The smallest lead that the test can detect; for one dataset, over its queries."""
+    """Say the smallest lead that the test can detect on one dataset; empty if all others differ."""
     alike = [] if view.of.filter.weights else order_confidence.like_first(order)
     if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
         return ""
@@ -149,13 +148,13 @@ def _leads(view: View, ground: Ground, order: DataFrame) -> str:
 
 
 def _over_all(view: View) -> str:
-    """Note if the board's own means cover fewer queries than the ranking's."""
+    """Return a note if the board's own means cover fewer queries than the ranking's."""
     over_fewer = view.of.filter.returned and view.of.kind != PUBLISHED
     return "These means cover all judged queries." if over_fewer else ""
 
 
 def _without_bars(order: DataFrame) -> str:
-    """Reference to the Table view if there are too many groups for bars."""
+    """Refer to the Table view if there are too many groups for bars."""
     groups = order_confidence.members(order["group"].tolist()).values()
     if figures.groups_drawn(order) or not any(len(places) > 1 for places in groups):
         return ""
@@ -163,13 +162,13 @@ def _without_bars(order: DataFrame) -> str:
 
 
 def table(view: View) -> Iterator[Step]:
-    """Table of the picked systems, ranked among all; a click on a value opens its dataset."""
+    """Yield a table of the picked systems, ranked among all; a clicked value opens its dataset."""
     board, of = view.board, view.of
     ground = next(iter(order_confidence.grounds(board).values()), None)
     try:
         order = ranking(view, ground) if ground else None
     except WrongInput:
-        # With too few queries there is no ranking; `section`, below, says so.
+        # With too few queries there is no ranking, and `section` says so.
         order = None
     rows = figures.table(order, board, _holes(view, ground) if ground else None)
     rows = rows[rows["system"].isin(view.picked)].reset_index(drop=True)
@@ -191,7 +190,7 @@ def table(view: View) -> Iterator[Step]:
 
 
 def paper(view: View) -> Table:
-    """The picked systems by average and by dataset, as a paper prints a leaderboard."""
+    """Return the picked systems by average and dataset, as a paper prints a leaderboard."""
     board, title = view.board, f"{view.of.measure} by system and dataset"
     ranked = board.systems[board.systems["rank"].notna()].set_index("system")["average"]
     rows = figures.table(None, board)
@@ -204,7 +203,7 @@ def paper(view: View) -> Table:
 
 
 def _holes(view: View, ground: Ground) -> dict[str, float] | None:
-    """Mean Hole@10 of systems over the datasets of a ranking, if there are runs."""
+    """Return each system's mean Hole@10 over a ranking's datasets; None for published scores."""
     if view.of.kind != COMPUTED or view.of.measure == figures.HOLES:
         return None
     rows = view.ask(select.holes)
@@ -214,13 +213,13 @@ def _holes(view: View, ground: Ground) -> dict[str, float] | None:
 
 
 def _opened(view: View, datasets: Mapping[str, str], system: str, head: str) -> Link | None:
-    """Address of a value's run, by column heading in `datasets`; other columns have none."""
+    """Return the address of the run in a clicked column of `datasets`; None for other columns."""
     return view.run(datasets.get(head, ""), system)
 
 
 def scores(view: View, rows: DataFrame) -> Scores:
-    """Compared columns of the exported table; cells significantly better than the baseline are
-    marked. As on the page, in-domain scores are not compared."""
+    """Return the compared columns of the exported table, whose cells significantly better than the
+    baseline are marked. As on the page, in-domain scores are not compared."""
     board, systems = view.board, rows["system"]
     heads = figures.headings(board)
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")
@@ -249,7 +248,7 @@ def scores(view: View, rows: DataFrame) -> Scores:
 
 
 def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Column]:
-    """Columns of the table; the columns of the ranking have explanations."""
+    """Return the columns of the table; those of the ranking have explanations."""
     holes = "mean unjudged share of the top 10"
     alike = "test of all pairs: systems that share a letter are not significantly different"
     picture = "line: 95% CI; dot: mean"

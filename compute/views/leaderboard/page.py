@@ -46,8 +46,8 @@ TRAINED = " All datasets count: the table does not say on which of them systems 
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
-    # An address may request the Table view even if no scores allow a ranking.
+    """Yield the page's controls and parts in screen order."""
+    # An address may have the key `over` even if no scores allow a ranking.
     yield Asked("over")
     view: View | None = yield from controls(ask)
     if view is None:
@@ -78,7 +78,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _heat(view: View) -> Steps:
-    """Heatmap of datasets and picked systems, with the text below it."""
+    """Yield the heatmap of datasets and picked systems, and the text below it."""
     board, of, shown = view.board, view.of, view.picked[:MOST_WITH_NUMBERS]
     difference = of.kind == DIFFERENCE
     colour = DIFFERENCE if difference else view.colour
@@ -108,7 +108,7 @@ def _heat(view: View) -> Steps:
 
 
 def _aggregates(view: View) -> Iterator[Step]:
-    """Ranks by several averages, if there are enough datasets and systems."""
+    """Yield ranks by several averages, if there are enough datasets and systems."""
     rows, board = aggregates.orders(view.board), view.board
     if rows.empty:
         yield Message(
@@ -128,7 +128,7 @@ def _aggregates(view: View) -> Iterator[Step]:
 
 
 def _wins(view: View) -> Iterator[Step]:
-    """Wins and losses of the picked systems against the baseline, or why there are none."""
+    """Yield wins and losses of the picked systems against the baseline, or why there are none."""
     board, baseline = view.board, view.baseline
     if missing := nothing_to_compare(board, baseline, view.picked):
         yield Message(missing)

@@ -1,4 +1,4 @@
-"""Agreement between the rankings of the same systems on two leaderboards."""
+"""Rank correlation of the same systems on two leaderboards."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import levels, ranks
 
 FEWEST_SYSTEMS = 3
-"""Fewest systems; for two, a correlation adds nothing to their order."""
+"""Fewest systems; with two, a correlation says no more than their order."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Agreement:
     """Rank agreement of two leaderboards: 1 for the same order, -1 for the reverse."""
 
     tau: float
-    """Kendall's tau-b; absent (nan) if all systems of a leaderboard are tied."""
+    """Kendall's tau-b; nan if all systems of a leaderboard are tied."""
     tau_ap: float
     """AP correlation of the other leaderboard with the reference."""
     tau_ap_back: float
-    """AP correlation with the two leaderboards exchanged."""
+    """AP correlation with the roles of the two leaderboards exchanged."""
     n: int
 
     @property
@@ -34,8 +34,8 @@ class Agreement:
 
 
 def tau(one: ArrayLike, other: ArrayLike) -> float:
-    """Kendall's tau-b of two leaderboards' values, by system; nan if all values of one are tied."""
-    # Imported here because it takes half a second and few figures need it.
+    """Return Kendall's tau-b of two leaderboards' values; nan if all values of one are tied."""
+    # Importing it takes half a second, and few figures need it.
     from scipy import stats
 
     return float(np.asarray(stats.kendalltau(levels(one), levels(other)))[0])
@@ -61,17 +61,17 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 
 
 def _share(above: float, beside: float, over: NDArray[np.bool_], equal: NDArray[np.bool_]) -> float:
-    """The expected share of correctly placed systems above one that has ties. `above` and `beside`
-    count the correctly placed systems above it and among its ties; if k of n ties are above it, so
-    is a share k / n of `beside`, and each k from 0 to n is equally likely."""
+    """Return the expected share of correctly placed systems above one that has ties. `above` and
+    `beside` count the correctly placed systems above it and among its ties; if k of n ties are
+    above it, so is a share k / n of `beside`, and each k from 0 to n is equally likely."""
     many, n = int(over.sum()), int(equal.sum())
     shares = [(above + (k / n * beside if n else 0)) / (many + k) for k in range(n + 1) if many + k]
     return sum(shares) / (n + 1)
 
 
 def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agreement | None:
-    """Agreement of two leaderboards (value by system, higher is better) on their shared systems.
-    None for fewer than FEWEST_SYSTEMS. Systems with absent values do not count."""
+    """Return the agreement of two leaderboards (value by system, higher is better) on the systems
+    with values on both; None for fewer than FEWEST_SYSTEMS."""
     names = [
         name
         for name, value in reference.items()
@@ -85,13 +85,10 @@ def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agr
 
 @remembered
 def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) -> DataFrame:
-    """The systems of two leaderboards with their averages over the shared datasets.
-
-    `reference` and `other`: cells (dataset, system, value, in_domain, suspect); the `sign` of each
-    is -1 if lower is better. system, left, right (averages), left_rank, right_rank, n_datasets:
-    over datasets on which all shared systems have sound values on both leaderboards. No rows
-    without such a dataset.
-    """
+    """Average the systems of two leaderboards over the datasets on which all shared systems have
+    sound values on both: system, left, right (averages), left_rank, right_rank, n_datasets. No rows
+    if there is no such dataset. `reference` and `other`: cells (dataset, system, value, in_domain,
+    suspect); each `sign` is -1 if lower is better."""
     both = _sound(reference).merge(_sound(other), on=["dataset", "system"], suffixes=("", "_other"))
     counts = both.groupby("dataset")["system"].nunique()
     whole = counts[counts == both["system"].nunique()].index
@@ -104,5 +101,6 @@ def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) 
 
 
 def _sound(cells: DataFrame) -> DataFrame:
+    """Return dataset, system, value of the cells that are neither in-domain, suspect nor absent."""
     kept = cells[~cells["in_domain"] & ~cells["suspect"] & cells["value"].notna()]
     return kept[["dataset", "system", "value"]]

@@ -1,4 +1,4 @@
-"""Computed against published scores: does a score match the published one, and if not, why?"""
+"""Computed against published scores: does a score match the published one, and if not, why not?"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from compute.views.page import Column
 from compute.views.shared.theme import ink, palette, plain, signed
 
 EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
-"""Verdicts: matches the published digits; within CLOSE; differs; suspect in print."""
+"""Verdicts: equals the published digits; within CLOSE; differs more; suspect as published."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
 CLOSE = 0.005
 NO_REASON = "No reason is known."
@@ -21,18 +21,16 @@ _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "
 
 @remembered
 def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
-    """Every computed score with a published counterpart, the largest difference first.
-
-    `ours`: dataset, system, value. `printed`: source, dataset, system, value, suspect.
-    `reasons`: rows of `published.reasons`. Columns: dataset, system, source, computed, published,
-    difference (computed minus published), verdict, reason (empty where they are equal).
-    """
+    """Return every computed score with a published counterpart, the largest difference first:
+    dataset, system, source, computed, published, difference (computed minus published), verdict,
+    reason (empty if they are equal). `ours`: dataset, system, value. `printed`: source, dataset,
+    system, value, suspect. `reasons`: rows of `published.reasons`."""
     both = ours[["dataset", "system", "value"]].merge(
         printed, on=["dataset", "system"], suffixes=("", "_printed")
     )
     gap = both["value"] - both["value_printed"]
     usual = both["source"].map(_usual_digits(printed)).astype(float)
-    # A value may have more digits than the rest of its table; two of BEIR-PL's do.
+    # Two values of BEIR-PL have more digits than the rest of their table.
     half = 0.5 / 10 ** np.maximum(usual, both["value_printed"].map(_digits))
     verdict = np.select(
         [both["suspect"].astype(bool), ~above(gap.abs(), half), ~above(gap.abs(), CLOSE)],
@@ -57,17 +55,18 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
 
 
 def _digits(value: float) -> int:
-    """Number of decimals of the published value; trailing zeros are unknown."""
+    """Return the number of decimals of a published value; trailing zeros are unknown."""
     return max(len(f"{value:.6f}".rstrip("0").partition(".")[2]), 1)
 
 
 def _usual_digits(printed: DataFrame) -> dict[str, int]:
-    """Usual number of decimals for each source: some values end in 0, a few have one more."""
+    """Return each source's usual number of decimals; single values can have fewer or more."""
     digits = printed["value"].map(_digits).groupby(printed["source"])
     return {str(source): int(own.mode().max()) for source, own in digits}
 
 
 def _reason(row: dict, reasons: Sequence[dict]) -> str:
+    """Return the likely reason for a difference; empty if the scores are equal."""
     if row["verdict"] == EQUAL:
         return ""
     for known in reasons:
@@ -81,7 +80,7 @@ def _reason(row: dict, reasons: Sequence[dict]) -> str:
 
 
 def verdict_counts(found: DataFrame) -> str:
-    """Counts by verdict, as in `6 match the published digits, 1 are within .005, 2 differ`."""
+    """Count the verdicts, as in `6 match the published digits, 1 are within .005, 2 differ`."""
     words = {EQUAL: "match the published digits", NEAR: "are within .005", APART: "differ"}
     words |= {SUSPECT: "are suspect in print"}
     counts = found["verdict"].value_counts()
@@ -89,7 +88,7 @@ def verdict_counts(found: DataFrame) -> str:
 
 
 def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
-    """A frame of `table` with titles; `named` has dataset and title, then system and title."""
+    """Replace names by titles in a frame of `table`; `named`: titles of datasets, then systems."""
     titles = {
         column: dict(zip(names[column], names["title"], strict=True))
         for names, column in zip(named, ("dataset", "system"), strict=True)
@@ -98,7 +97,7 @@ def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
 
 
 def columns(found: DataFrame, width: int) -> list[Column]:
-    """Columns of the table; Difference and Verdict are coloured, and the reason has this width."""
+    """Return the columns of the table; `width` is the reason's, and verdicts are coloured."""
     fill = partial(_filled, found["verdict"].tolist())
     return [
         Column("Dataset", "dataset"),
@@ -118,7 +117,7 @@ def _filled(verdicts: Sequence[str], theme: str) -> list[str]:
 
 
 def _fills(theme: str) -> Mapping[str, str]:
-    """Blue for agreement, orange for disagreement, no colour for other cells."""
+    """Return blue for agreement and orange for disagreement; other cells have no colour."""
     look = palette(theme)
     return {EQUAL: look.diverging[-3], APART: look.diverging[2]}
 

@@ -1,4 +1,4 @@
-"""All SELECTs of the Leaderboard; other pages share some. `scores` and `means` are tables of a
+"""SELECTs of the Leaderboard, some of which other pages share. `scores` and `means` are tables of a
 reading: see `reading.database` and `reading.means`."""
 
 from compute.datasets.published import IMPORTED
@@ -8,7 +8,7 @@ from compute.reading.questions import select
 
 @select()
 def families() -> str:
-    """family, n_printed, n_run: numbers of systems with published scores and with stored runs."""
+    """Select family, n_printed, n_run: numbers of systems with published scores and with runs."""
     return """
         select family,
             count(*) filter (where name in (select system from published)) as n_printed,
@@ -19,7 +19,7 @@ def families() -> str:
 
 @select()
 def published_tables() -> str:
-    """source, measure: the published tables, and the measures that they report."""
+    """Select source and measure of the published tables, a row per measure of a table."""
     return f"""
         select distinct source, measure from published
         where measure like '%@%' or starts_with(source, '{IMPORTED}')
@@ -29,7 +29,7 @@ def published_tables() -> str:
 
 @select(shows="tables in print")
 def published(source: str, measure: str) -> str:
-    """dataset, system, value, in_domain, suspect, note of a published table."""
+    """Select dataset, system, value, in_domain, suspect and note from a published table."""
     return """
         select dataset, system, value, in_domain, suspect, note
         from published where source = $source and measure = $measure
@@ -38,7 +38,7 @@ def published(source: str, measure: str) -> str:
 
 @select(shows="tables in print")
 def printed_of(measure: str) -> str:
-    """source, dataset, system, value, suspect: scores by a measure in all published tables."""
+    """Select source, dataset, system, value and suspect by a measure from all published tables."""
     return """
         select source, dataset, system, value, suspect
         from published where measure = $measure order by source, dataset, system
@@ -47,14 +47,14 @@ def printed_of(measure: str) -> str:
 
 @select()
 def measures() -> str:
-    """measure: the measures of stored runs."""
+    """Select the measures of stored runs."""
     return "select distinct measure from means order by measure"
 
 
 @select(shows="runs")
 def means(measure: str) -> str:
-    """dataset, system, value, value_returned, n_queries, n_unanswered of stored runs; runs and
-    spread of systems with several, absent for others."""
+    """Select dataset, system, value, value_returned, n_queries and n_unanswered of stored runs, and
+    runs and spread, which are null for systems with a single run."""
     return f"""
         select dataset, system, value, value_returned, n_queries, n_unanswered, runs, spread
         from means left join ({SPREADS}) using (dataset, system)
@@ -64,7 +64,7 @@ def means(measure: str) -> str:
 
 @select(shows="runs")
 def holes() -> str:
-    """dataset, system, hole: the mean Hole@10 of stored runs, 0 to 1."""
+    """Select dataset, system and hole (the mean Hole@10, 0 to 1) of stored runs."""
     return """
         select dataset, system, value as hole from means where measure = 'Hole@10'
         order by dataset, system

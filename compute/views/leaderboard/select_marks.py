@@ -1,4 +1,4 @@
-"""Cells of systems x datasets that are significantly above or below a baseline's."""
+"""Tests of the systems against a baseline on each dataset, for the marks of the heatmap."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,13 +25,14 @@ def against(
     systems: Sequence[str],
     baseline: str,
 ) -> DataFrame:
-    """dataset, system, p, side, detectable: the other systems against the baseline on each dataset.
+    """Test the other systems against the baseline on each dataset: dataset, system, p, side,
+    detectable.
 
     p is from the randomisation test over the shared queries, or from its approximation if there are
-    `baseline.NORMAL` or more, corrected over the systems of a dataset by Holm's method; `side` is 1
-    where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. `detectable`
-    is the smallest difference that Holm's strictest step detects with 80% power, as in `power`; all
-    by query families, if there are any. Pairs with fewer than two queries and datasets without a
+    `baseline.NORMAL` or more, corrected by Holm's method over the systems of a dataset. `side` is 1
+    if p < .05 and the mean is above the baseline's, -1 if it is below, else 0. `detectable` is the
+    smallest difference that Holm's strictest step detects with 80% power, as in `power`. Everything
+    is by query families, if there are any. Pairs with fewer than two queries and datasets without a
     run of the baseline are left out.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
@@ -47,7 +48,7 @@ def _on_one(
     runs: Runs | None,
     names: Sequence[str],
 ) -> Iterator[tuple]:
-    """Rows of a dataset; the baseline is the first name."""
+    """Yield the rows of one dataset; the first of `names` is the baseline."""
     tested = testing.against(parts, 0, families, runs).assign(system=names)[1:]
     tested = tested[tested["n"] > 1]
     if tested.empty:

@@ -14,7 +14,7 @@ from compute.views.leaderboard.select import published
 from compute.views.shared import matrices
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
-"""As in `rank_intervals.Ranking`."""
+"""Columns of `rank_intervals.Ranking`, where they are explained."""
 
 
 @question(datasets=("datasets",), systems=("systems",), shows="runs")
@@ -26,12 +26,10 @@ def of_runs(
     sign: int,
     weighted: bool = False,
 ) -> DataFrame:
-    """system, COLUMNS, and the fields drawn to n_families of `rank_intervals.Ranking`; best first.
-
-    The mean over datasets of the mean over all judged queries; forums of CQADupStack count
-    equally. `sign` is -1 if lower is better. Every system has a run on every dataset. `weighted`
-    counts queries by weight on datasets that have weights.
-    """
+    """Rank systems by the mean over datasets of the mean over judged queries, the best first:
+    system, COLUMNS, and the fields drawn to n_families of `rank_intervals.Ranking`. Forums of
+    CQADupStack count equally. `sign` is -1 if lower is better. Every system must have a run on
+    every dataset. `weighted`: queries count by weight on datasets that have weights."""
     boards = matrices.of_boards(cursor, measure, datasets, systems, weighted)
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
 
@@ -45,7 +43,7 @@ def of_print(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """The same from a published table, where only datasets can be resampled."""
+    """Do the same for a published table, where only datasets can be resampled."""
     rows = published(cursor, source, measure)[["dataset", "system", "value"]]
     table = by_language(rows).pivot(index="system", columns="dataset", values="value")
     table = table.reindex(index=list(systems), columns=list(datasets))

@@ -1,4 +1,4 @@
-"""Wins and losses against a baseline: a strip of dots per system, one dot per dataset."""
+"""Wins and losses against a baseline: a strip of dots per system, with one dot per dataset."""
 
 import math
 from collections.abc import Collection, Hashable, Iterator, Mapping
@@ -16,16 +16,16 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette, escape, palette, precise, signed
 
 LANE, LOW_LANE = 45, 26
-"""Pixels per system, and pixels if each system has a single dot."""
+"""Pixels per system, and pixels if no two dots of a system overlap."""
 MOST_LINES = 40
-"""Most systems with a strip: those with the most wins."""
+"""Most systems that get a strip; those with the most wins do."""
 BEYOND = 0.3
-"""Differences beyond this value are drawn at the edge, as a triangle."""
+"""Differences beyond this value are drawn at the edge, as triangles."""
 _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
 
 
 def _lists(board: Board, baseline: str, shown: Collection[str] | None = None, **_: object) -> Lists:
-    """Lines on the systems by wins, with losses and the median difference."""
+    """Return the systems by wins, with losses and the median difference."""
     gaps, titles = leaderboard.differences(board, baseline), _titles(board)
     gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
     told = [
@@ -48,10 +48,10 @@ def _said(row: Mapping[Hashable, Any]) -> str:
 def strip(
     board: Board, baseline: str, theme: str, shown: Collection[str] | None = None
 ) -> go.Figure:
-    """A strip per system with a dot for its difference from the baseline on each counted dataset,
-    sorted by wins. `shown` names the systems; none means all. Open dots are in-domain, the tick is
-    the median, and the numbers won and lost are at the right. Raises ValueError for a board without
-    anything to compare."""
+    """Draw a strip per system, sorted by wins, with a dot for its difference from the baseline on
+    each counted dataset. Only `shown` systems get one, by default all. Open dots are in-domain, the
+    tick is the median, and the numbers won and lost are at the right. Raises ValueError for a board
+    without anything to compare."""
     look = palette(theme)
     gaps = leaderboard.differences(board, baseline)
     gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
@@ -69,7 +69,7 @@ def strip(
 
 
 def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | None = None) -> str:
-    """Reason why there is no strip, and the next step; empty if a shown system has a difference."""
+    """Say why there is no strip, and the next step; empty if a shown system has a difference."""
     gaps = leaderboard.differences(board, baseline)
     if len(gaps) and (shown is None or gaps["system"].isin(shown).any()):
         return ""
@@ -80,7 +80,7 @@ def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | Non
     own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
     if own["dataset"].isin(board.counted).any():
         return f"Wins and losses: no other system has a score on the datasets of {title}."
-    # Choosing a group makes its zero-shot datasets, if it has any, the counted ones.
+    # If a dataset group is chosen, only its zero-shot datasets count, if it has any.
     counted = set(board.datasets.loc[board.datasets["zero_shot"], "group"])
     groups = set(board.datasets.loc[board.datasets["dataset"].isin(own["dataset"]), "group"])
     shown = " or ".join(sorted(groups - counted))
@@ -107,7 +107,7 @@ def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
 
 
 def _lanes(dots: DataFrame, width: float) -> list[float]:
-    """Offsets that keep the dots of a line from covering each other, as far as lanes allow."""
+    """Return offsets that keep the dots of a line from overlapping, as far as lanes allow."""
     offsets, ends, line = [], {}, None
     for row_line, x in zip(dots["line"], dots["x"], strict=True):
         if row_line != line:
@@ -172,7 +172,7 @@ def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
 
 
 def _ticks(x: list[float]) -> dict:
-    # A fixed minimum range makes small differences look small.
+    # With a minimum range, small differences look small.
     low, high = min([*x, -0.05]), max([*x, 0.05])
     step = next(step for step in (0.02, 0.05, 0.1) if (high - low) / step <= 8)
     first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)

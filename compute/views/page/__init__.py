@@ -1,9 +1,7 @@
-"""A page as records: the dashboard, exported files, captions and tests read the same ones.
-
-A page is a generator without Streamlit. It yields *parts*, which are shown in that place, and
+"""A page as records, which the dashboard, exported files, captions and tests all read. A page is a
+generator without Streamlit. It yields *parts*, which are shown where they are yielded, and
 *controls*, whose values are sent back to it. A *holder* arranges further steps. It takes a function
-that returns the steps, so that they can be left out, drawn later or redrawn.
-"""
+that returns the steps, so that they can be left out, drawn later or redrawn."""
 
 from compute.views.page import offers
 from compute.views.page.ask import Ask

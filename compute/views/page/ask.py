@@ -1,4 +1,4 @@
-"""Questions that a page may ask the store."""
+"""The interface through which a page reads the store."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -11,29 +11,27 @@ from compute.views.shared.query_slices import Kind
 
 
 class Ask(Protocol):
-    """A version of the store, read with one choice of judgements."""
+    """One version of the store, read with one choice of judgements."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        """Answer of a query declared by `@question`; the frame is the caller's own copy.
-
-        `added` chooses official + added or only official judgements, regardless of the picker.
-        """
+        """Return the answer of a query declared by `@question`, as the caller's own copy. `added`
+        overrides the picker: true for official + added judgements, false for only official ones."""
         ...
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
-        """The same answer for a file, which is made after the page."""
+        """Return a function that gives the same answer for a file exported after the page."""
         ...
 
     @property
     def choice(self) -> Choice | None:
-        """Added judgements that count; None for official ones only."""
+        """The added judgements that count; None if only official ones do."""
         ...
 
     @property
     def counting(self) -> Choice:
-        """Added judgements to use whenever added ones count."""
+        """The added judgements to use where added ones count whatever the picker says."""
         ...
 
     @property
@@ -43,29 +41,29 @@ class Ask(Protocol):
 
     @property
     def kind(self) -> Kind | None:
-        """Query group to read; None for all queries."""
+        """The query group to read; None for all queries."""
         ...
 
     def only(self, kind: Kind) -> "Ask":
-        """The same store, reading one query group."""
+        """Return the same store, reading only one query group."""
         ...
 
     def with_versions(self, names: Sequence[str]) -> "Ask":
-        """The same store, treating these versions of systems like systems."""
+        """Return the same store, treating these superseded versions of systems like systems."""
         ...
 
     def whole(self) -> "Ask":
-        """The same store, reading all queries."""
+        """Return the same store, reading all queries."""
         ...
 
     def parts(self) -> Sequence[Part]:
-        """Live parts of the version."""
+        """Return the live parts of the version."""
         ...
 
     def versions(self, datasets: Sequence[str] | None = None) -> Sequence[Part]:
-        """Hits of superseded runs, oldest first, on the given datasets or all."""
+        """Return the hits of superseded runs, oldest first, on the given datasets or on all."""
         ...
 
     def measures(self) -> list[str]:
-        """Measures that a control offers."""
+        """Return the measures that a control offers."""
         ...

@@ -1,4 +1,4 @@
-"""Controls of a page; a control's key is also the key of its value in the address."""
+"""Controls of a page. The key of a control is also its key in the page's address."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Control:
     label: str = ""
 
     def value(self, given: Any) -> Any:
-        """Value from an address or a caller; None without one. Raises Missing."""
+        """Return the value for one given by an address or a caller, or None. Raises Missing."""
         raise NotImplementedError
 
 
@@ -26,27 +26,27 @@ def _no_advice(name: str) -> str:
 
 @dataclass(frozen=True)
 class Choice(Control):
-    """One of several options."""
+    """A control that chooses one of several options."""
 
     options: Sequence[str] = ()
     default: str | None = None
     noun: str = ""
-    """Noun for an option, used in the message on an unknown one; empty for no message."""
+    """Noun for an option, used in the message on an unknown one; by default the label."""
     advice: Callable[[str], str] = _no_advice
-    """Next step for an unknown name, shown instead of similar names."""
+    """Next step for an unknown name; if it is empty, similar names are shown."""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
     """Lines of the tooltip."""
     width: int = 190
     disabled: bool = False
     known: Sequence[str] = ()
-    """Names that an address may contain, if it may contain more than the options."""
+    """Names that an address may contain without an error, if they are more than the options."""
     recalls: Sequence[str] = ()
-    """Identifier shared with other pages: the last value shown is the next default."""
+    """Options that become the default if they were the last shown under this key, on any page."""
     side_by_side: bool = False
-    """True to show all options at once, as for the views of a page."""
+    """True to show all options at once, such as the views of a page."""
     of_matrix: bool = False
-    """True if it displays a matrix that a narrow screen replaces by lists."""
+    """True if it affects a matrix that lists replace on a narrow screen."""
 
     def value(self, given: Any) -> Any:
         name = "".join(_names(given)[-1:])
@@ -60,7 +60,7 @@ class Choice(Control):
 
 @dataclass(frozen=True)
 class Many(Control):
-    """Any number of several options; `empty` says what an empty choice means."""
+    """A control that chooses any number of options; `empty` says what choosing none means."""
 
     options: Sequence[str] = ()
     default: Sequence[str] | None = None
@@ -71,7 +71,7 @@ class Many(Control):
     width: int = 230
     empty: str = "all"
     known: Sequence[str] = ()
-    """Names that an address may contain, if it may contain more than the options."""
+    """Names that an address may contain without an error, if they are more than the options."""
 
     def value(self, given: Any) -> Any:
         if given is None:
@@ -84,20 +84,18 @@ class Many(Control):
 
 @dataclass(frozen=True)
 class Few(Control):
-    """Up to `most` of several options, in the order in which they were chosen.
-
-    An address lists them one by one or separated by commas.
-    """
+    """A control that chooses up to `most` options, in the order of choosing. An address lists them
+    one by one or separated by commas."""
 
     options: Sequence[str] = ()
     known: Sequence[str] = ()
-    """Names that an address may contain."""
+    """Names that an address may contain without an error."""
     most: int = 4
     instead: Sequence[str] = ()
-    """Names that the address has under the keys `replaces`, if it has no value under this key."""
+    """Names from the older keys `replaces` in the address, used if this key has no value."""
     replaces: Sequence[str] = ()
     usual: Sequence[Sequence[str]] = ()
-    """Defaults if the address has no known name: the first of these lists with a known name."""
+    """Defaults if the address has no known name: the first of these lists that has one."""
     noun: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
@@ -105,12 +103,12 @@ class Few(Control):
     empty: str = ""
 
     def named(self, given: Any) -> list[str]:
-        """Names in an address, known or not."""
+        """Return the names in an address, known or not."""
         parts = [[one] if one in self.known else split(one) for one in _names(given)]
         return [name for part in parts for name in part] or list(self.instead)
 
     def shown(self, given: Any) -> list[str]:
-        """Known names from an address; none if the address chooses none."""
+        """Return the known names of an address, or the defaults; none if it chooses none."""
         usual = [] if _names(given) == [""] else self.usual
         for names in (self.named(given), *usual):
             if there := [name for name in dict.fromkeys(names) if name in self.known]:
@@ -125,19 +123,19 @@ class Few(Control):
 
 @dataclass(frozen=True)
 class Switch(Control):
-    """On or off."""
+    """A control that is on or off."""
 
     def value(self, given: Any) -> Any:
         return _names(given) == ["true"]
 
 
 LEAST, LARGEST = 0.001, 1.0
-"""Bounds of the number, which is a difference of two means."""
+"""Bounds of a Number, which is a difference of two means."""
 
 
 @dataclass(frozen=True)
 class Number(Control):
-    """A difference of two means, or none."""
+    """A control for a difference of two means, which may be empty."""
 
     example: str = ""
     width: int = 190
@@ -154,7 +152,7 @@ class Number(Control):
 
 @dataclass(frozen=True)
 class Slide(Control):
-    """A number from 0 to 1 in steps of .05."""
+    """A slider from 0 to 1 in steps of .05."""
 
     default: float = 0.0
 
@@ -165,7 +163,7 @@ class Slide(Control):
 
 @dataclass(frozen=True)
 class Words(Control):
-    """A line of text."""
+    """A control for one line of text."""
 
     width: int = 190
 
@@ -175,13 +173,13 @@ class Words(Control):
 
 @dataclass(frozen=True)
 class Pick(Control):
-    """One of many things, each shown by a text that need not be unique."""
+    """A control that chooses one of many things by texts, which need not be unique."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
     """Text for each name."""
     usual: str = ""
     remembered: str = ""
-    """Name under which `Recalled` finds the last shown value."""
+    """Name under which `Recalled` finds the last value shown."""
 
     def value(self, given: Any) -> Any:
         named = ("".join(_names(given)[-1:]), self.usual)
@@ -190,7 +188,7 @@ class Pick(Control):
 
 @dataclass(frozen=True)
 class Offered(Control):
-    """Options of a control elsewhere, which reports unknown names in the address itself."""
+    """The options of a control drawn elsewhere; it has no value and only refuses unknown names."""
 
     options: Collection[str] = ()
     noun: str = ""
@@ -203,12 +201,12 @@ class Offered(Control):
 
 @dataclass(frozen=True)
 class Asked(Control):
-    """Value of an address key, without a widget."""
+    """A value from the address, without a widget."""
 
     many: bool = False
-    """True for all names (none for an absent key); otherwise the last name as text."""
+    """True for all names as a list, which may be empty; false for only the last one, as text."""
     opened: bool = False
-    """True for its value when the page was opened."""
+    """True for the value that the address had when the page was opened."""
 
     def value(self, given: Any) -> Any:
         names = _names(given)
@@ -216,6 +214,7 @@ class Asked(Control):
 
 
 def _number(control: Control, given: Any) -> float | None:
+    """Return the last number of an address as a float; None if empty. Raises WrongInput."""
     name = "".join(_names(given)[-1:])
     try:
         return float(name) if name else None
@@ -224,14 +223,14 @@ def _number(control: Control, given: Any) -> float | None:
 
 
 def _names(given: Any) -> list[str]:
-    """A value as written in an address: on is true; off and nothing are absent."""
+    """Return a value as an address writes it: on is `true`, off and None are absent."""
     if given is None or isinstance(given, bool):
         return ["true"] * bool(given)
     return list(given) if isinstance(given, list | tuple) else [str(given)]
 
 
 def split(names: str) -> list[str]:
-    """Names separated by commas; commas inside the parentheses of a name do not count."""
+    """Split names at commas, except within the parentheses of a name."""
     found, depth = [""], 0
     for letter in names:
         depth += (letter == "(") - (letter == ")")
@@ -243,18 +242,18 @@ def split(names: str) -> list[str]:
 
 
 def refuse(name: str, options: Sequence[str], noun: str, advice: str = "") -> None:
-    """Raise Missing, with the next step, for a name that is not an option."""
+    """Raise Missing, with the next step, unless the name is an option."""
     if name not in options:
         raise Missing(unknown(name, options, noun, advice))
 
 
 def similar(name: str, options: Sequence[str]) -> list[str]:
-    """Up to three options that may be meant by a name."""
+    """Return up to three options with a similar name."""
     return get_close_matches(name, options, n=3, cutoff=0.5)
 
 
 def unknown(name: str, options: Sequence[str], noun: str, advice: str = "") -> str:
-    """Message on a name that is not an option."""
+    """Return the message on a name that is not an option."""
     near = similar(name, options)
     hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
     return f"No {noun} here is called {name}. {advice or hint}"

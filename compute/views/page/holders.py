@@ -1,4 +1,4 @@
-"""Holders: records that arrange steps and are sent the steps' results."""
+"""Holders: records that arrange steps; the page is sent the result of the steps."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from compute.views.page.controls import Control
 from compute.views.page.parts import Part
 
 OPEN = "open"
-"""Address key that names the open expanders."""
+"""Address key of the names of open expanders."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Steps side by side; messages on their controls are above."""
+    """Steps side by side; messages about their controls are shown above them."""
 
     inside: "Inside"
     aligned: str = "bottom"
-    """Vertical alignment, or `center` for text next to buttons."""
+    """Vertical alignment: `bottom`, or `center` for text next to buttons."""
 
 
 @dataclass(frozen=True)
 class Above:
-    """Steps placed above the row of controls that yields this."""
+    """Steps shown above the row of controls in which they are yielded."""
 
     inside: "Inside"
 
@@ -38,8 +38,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Section:
-    """Steps under a heading. `holds` are the keys of all figures and tables in it; a search for
-    another key skips it."""
+    """Steps under a heading. A search for a figure or table runs it only if `holds` has its key."""
 
     inside: "Inside"
     holds: Sequence[str] = ()
@@ -47,8 +46,8 @@ class Section:
     asks: Sequence[str] = ()
     """Keys of its controls, which an address may have even if the section is skipped."""
     folded: bool = False
-    """A closed expander under its heading. The dashboard runs it when it is opened and sends None
-    before; files and sites always include it."""
+    """True for an expander that is closed at first. The dashboard runs it once it is opened and
+    sends None until then; files and sites always include it."""
 
     @property
     def name(self) -> str:
@@ -59,24 +58,24 @@ class Section:
 def folded(
     inside: "Inside", holds: Sequence[str], heading: str, asks: Sequence[str] = ()
 ) -> Section:
-    """A section that is collapsed at first."""
+    """Return a section that is closed at first."""
     return Section(inside, holds, heading, asks, folded=True)
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Columns. With widths in pixels they wrap on a narrow screen; otherwise they shrink."""
+    """Columns. With `widths` in pixels they wrap on a narrow screen; otherwise they shrink."""
 
     columns: Sequence["Inside"]
     widths: Sequence[int] = ()
     shares: Sequence[float] = ()
-    """Fractions of the screen's width; equal by default."""
+    """Fractions of the screen's width; by default all columns are equally wide."""
     gap: str = "small"
 
 
 @dataclass(frozen=True)
 class Box:
-    """Steps in a frame; if it has a height in pixels, they scroll."""
+    """Steps in a frame, which scroll if it has a height in pixels."""
 
     inside: "Inside"
     height: int | str = "content"
@@ -85,23 +84,23 @@ class Box:
 
 @dataclass(frozen=True)
 class Live:
-    """Steps that rerun after each judgement; their result is sent when the whole page runs."""
+    """Steps that rerun after each judgement; their result is sent only when the whole page runs."""
 
     inside: "Inside"
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A slot for steps that are computed later: `Into` takes the value sent back."""
+    """A place for steps that are computed later. The value sent back is passed to `Into`."""
 
     width: int | str = "stretch"
     replaced: bool = False
-    """Steps of which each replaces the one before."""
+    """True if each step in it replaces the one before."""
 
 
 @dataclass(frozen=True)
 class Into:
-    """A step in a slot, or a function of steps."""
+    """A step, or a function that returns steps, for a slot."""
 
     slot: Any
     step: "Step | Callable[[], Iterator[Step]]"
@@ -109,7 +108,7 @@ class Into:
 
 @dataclass(frozen=True)
 class Wait:
-    """Long work under a message; the result of `work` is sent back."""
+    """Long work during which a message is shown; the result of `work` is sent back."""
 
     text: str
     work: Callable[[], Any]
@@ -117,17 +116,15 @@ class Wait:
 
 @dataclass(frozen=True)
 class Remember:
-    """Let Query and Map start with these systems if their address names none."""
+    """Makes these systems the default of Query and Map, if the address of those names none."""
 
     systems: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """Last value shown under a name in this session, or None.
-
-    With `since`: its value when this page was opened, or None once these choices change.
-    """
+    """Asks for the last value shown in this session under a name, or None. With `since`: for the
+    value when the page was opened, or None once these values of controls change."""
 
     name: str
     since: Sequence[str] = ()
@@ -160,5 +157,5 @@ Holder = (
 Step = Control | Part | Holder
 Steps = Generator[Step, Any, Any]
 Inside = Callable[[], Iterator[Step]] | Sequence[Step]
-"""Generators; those that yield no control may be typed as iterators."""
+"""A function that returns steps, or a list of steps."""
 Page = Callable[[Ask], Iterator[Step]]

@@ -1,4 +1,4 @@
-"""Options that controls of several pages offer, and titles of datasets and systems."""
+"""Controls that several pages share, and the titles of datasets and systems."""
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
@@ -20,19 +20,18 @@ from compute.views.shared.query_slices import Kind
 
 
 def dataset_titles(ask: Ask) -> dict[str, str]:
-    """Title of each dataset by its name."""
     return unique_titles(ask(catalogue.datasets), "dataset")
 
 
 def system_titles(ask: Ask) -> dict[str, str]:
-    """Title of each system and version, by name."""
+    """Return the title of each system and each superseded version by name."""
     named = unique_titles(ask(catalogue.systems), "system")
     kept = {part.system: part.version_of for part in ask.versions()}
     return named | {name: run_versions.title(named.get(of, of), name) for name, of in kept.items()}
 
 
 def weights(ask: Ask) -> dict[str, str]:
-    """The key of the weights of queries of each dataset that has some, or all whose parts do."""
+    """Return the key of the labels that weight queries by dataset, for datasets with weights."""
     labels = [part for part in ask.parts() if part.kind == "query_labels" and not part.system]
     keys = {part.dataset: str(part.provenance.get("weight", "")) for part in labels}
     keys = {name: key for name, key in keys.items() if key}
@@ -42,21 +41,21 @@ def weights(ask: Ask) -> dict[str, str]:
 
 
 def baseline(ask: Ask, dataset: str) -> str:
-    """The baseline that is kept with a dataset; empty for none."""
+    """Return the baseline system stored with a dataset; empty if there is none."""
     labels = (part for part in ask.parts() if part.kind == "query_labels" and not part.system)
     return next((of.provenance.get("baseline", "") for of in labels if of.dataset == dataset), "")
 
 
 def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
-    """Title of each row by its name, in the column `named`; equal titles include the name."""
+    """Return the title of each row by the name in column `named`; equal titles include the name."""
     again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])
     titles = rows["title"].where(~again, rows["title"] + " (" + rows[named] + ")")
     return dict(zip(rows[named], titles, strict=True))
 
 
 def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
-    """The two systems shown by default, whatever judgements count; those that learnt from the
-    dataset come last."""
+    """Return the two default systems, by official judgements; those trained on the dataset are
+    last."""
     leading, of = ask(catalogue.leading, added=False, dataset=dataset), dataset.partition("/")[0]
     learnt = {
         name: of in {one.partition("/")[0] for one in learnt_from(name, {})}
@@ -66,8 +65,8 @@ def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
 
 
 def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
-    """The two systems of a dataset to show by default: the top two of `leading` (best first). With
-    fewer than two: BM25, if available, and the last."""
+    """Return the first two of `leading` (best first) that are among these systems of a dataset. If
+    there are fewer than two: BM25, if available, and the last system."""
     best = [system for system in leading if system in systems][:2]
     if len(best) == 2:
         return best[0], best[1]
@@ -77,7 +76,7 @@ def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str
 
 
 def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> list[str]:
-    """The systems, each followed by its versions on these datasets."""
+    """Return the systems, each followed by its superseded versions on these datasets."""
     kept: dict[str, list[str]] = {}
     for part in reversed(ask.versions(list(datasets))):
         kept.setdefault(part.version_of, []).append(part.system)
@@ -86,7 +85,7 @@ def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> 
 
 
 def told(known: Sequence[str]) -> list[str]:
-    """A line on each lexical system: its settings and the tables that report it, since its title is
+    """Describe each lexical system by settings and tables that print it, since titles are
     ambiguous."""
     rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
     lines = {
@@ -98,12 +97,13 @@ def told(known: Sequence[str]) -> list[str]:
 
 
 def _printed(row: System) -> list[str]:
+    """Return a phrase on the tables that print a system, in a list; empty if none does."""
     return [f"printed in {row.published_in.replace('; ', ', ')}"] if row.published_in else []
 
 
 def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str] = ()) -> Steps:
-    """Picker of the shown systems; returns them in the order of `known`, or all if none is chosen.
-    It also offers their versions on `datasets`."""
+    """Yield a picker of systems and return the chosen ones in the order of `known`, or all if none
+    is chosen. It also offers their superseded versions on `datasets`."""
     chosen = yield Many(
         "systems",
         "Systems",
@@ -117,7 +117,7 @@ def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str]
 
 
 def has_own(ask: Ask) -> bool:
-    """True if a run with scores, or its dataset, was imported."""
+    """Return true if a scored run, or the dataset of one, was imported."""
     return any(
         part.kind == "scores"
         and part.rows > 0
@@ -127,7 +127,7 @@ def has_own(ask: Ask) -> bool:
 
 
 def to_score(name: str) -> str:
-    """Advice on scoring stored runs by a measure that is not offered."""
+    """Say how to score stored runs by a measure that is not offered; empty if it is no measure."""
     if not is_measure(name):
         return ""
     command = f"python -m compute rescore --measure {shlex.quote(name)}"
@@ -135,7 +135,7 @@ def to_score(name: str) -> str:
 
 
 def record(ask: Ask, dataset: str) -> Dataset:
-    """A stored dataset by its name."""
+    """Return a stored dataset by its name."""
     return next_steps.record(ask(catalogue.facts, dataset=dataset))
 
 
@@ -143,13 +143,13 @@ NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo compute
 
 
 def dataset(ask: Ask, names: Sequence[str], noun: str, width: int, **more: Any) -> Choice:
-    """Picker of datasets, whose value other pages share."""
+    """Return a picker of datasets whose value other pages share."""
     how: dict[str, Any] = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
     return Choice("dataset", "Dataset", names, noun=noun, **how)
 
 
 def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
-    """Picker of datasets with ranked lists; `runs`: dataset, system."""
+    """Return a picker of datasets that have ranked lists. `runs`: dataset, system."""
     names = list(dict.fromkeys(runs["dataset"]))
 
     def advice(name: str) -> str:
@@ -159,30 +159,31 @@ def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
 
 
 def _without_lists(ask: Ask, name: str) -> str:
+    """Say why a dataset has no ranked lists; empty if the name is unknown."""
     known = ask(catalogue.facts, dataset=name)
     return without_runs(ask, next_steps.record(known)) if len(known) else ""
 
 
 def outdated(ask: Ask, dataset: Dataset) -> list[str]:
-    """Systems whose runs on a dataset, or on its parts, are out of date."""
+    """Return the systems whose runs on a dataset or its parts are out of date."""
     return freshness.outdated(ask.parts(), [dataset.name, *dataset.parts])
 
 
 def is_loaded(ask: Ask, dataset: Dataset) -> bool:
-    """True if the documents of a dataset, or their lengths, are stored."""
+    """Return true if the documents of a dataset, or their lengths, are stored."""
     loaded = {part.dataset for part in ask.parts() if part.kind in ("documents", "lengths")}
     return not dataset.parts and dataset.collection in loaded
 
 
 def _repeated(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> list[str]:
-    """The systems with several runs on one of the datasets."""
+    """Return the systems with several runs on at least one of the datasets."""
     parts = (part for part in ask.parts() if part.kind == "repeats" and part.dataset in datasets)
     there = {part.system for part in parts}
     return [name for name in systems if name in there]
 
 
 def first_runs(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> Iterator[Step]:
-    """A note on the systems whose lists are those of the first of several runs."""
+    """Yield a note on the systems with several runs; their ranked lists are of the first run."""
     if names := _repeated(ask, datasets, systems):
         titles = system_titles(ask)
         named = ", ".join(titles.get(name, name) for name in names)
@@ -195,7 +196,8 @@ def first_runs(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> I
 
 
 def same_spread(ask: Ask, datasets: Collection[str], two: tuple[str, str]) -> Steps:
-    """Whether a system with one run is taken to vary as the other does; asked only then."""
+    """Ask whether to assume for the system with one run the run-to-run variance of the other;
+    return false without asking unless exactly one of the two has several runs."""
     several = _repeated(ask, datasets, two)
     if len(several) != 1:
         return False
@@ -207,12 +209,13 @@ def same_spread(ask: Ask, datasets: Collection[str], two: tuple[str, str]) -> St
 
 
 def is_unjudged(ask: Ask, name: str) -> bool:
-    """True if a dataset has runs but no judgements that count."""
+    """Return true if a dataset has runs but no judgements that count."""
     return name in set(ask(catalogue.unjudged)["dataset"])
 
 
 def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
-    """Sentence in place of scores for a dataset without judgements, with next steps."""
+    """Yield a sentence instead of scores for a dataset without judgements, and buttons for the next
+    steps. `compare`: also with buttons for comparing its runs and judging documents."""
     yield Message(next_steps.without_judgements(name))
     ways = [
         Button("Compare its runs", Link("compare", {"dataset": name})),
@@ -224,7 +227,7 @@ def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
 
 
 def without_runs(ask: Ask, dataset: Dataset) -> str:
-    """Reason why nothing computed is shown for a dataset, and how to get a first run."""
+    """Say why nothing computed is shown for a dataset, and how to get a first run."""
     if is_unjudged(ask, dataset.name):
         return next_steps.without_judgements(dataset.name)
     loaded, old = is_loaded(ask, dataset), outdated(ask, dataset)
@@ -232,14 +235,13 @@ def without_runs(ask: Ask, dataset: Dataset) -> str:
 
 
 def measure(ask: Ask) -> Choice:
-    """Picker of measures."""
+    """Return a picker of measures whose value other pages share."""
     look: dict[str, Any] = {"noun": "measure", "advice": to_score, "width": 150}
     return Choice("measure", "Measure", names := ask.measures(), recalls=names, **look)
 
 
 def segmented(ask: Ask, *collections: str) -> str:
-    """Sentence on how words in scripts without spaces are split, if these collections (default:
-    all) have any."""
+    """Say how many documents of these collections (default: all) dictionaries split into words."""
     found = {
         (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
         for part in ask.parts()
@@ -253,14 +255,13 @@ def segmented(ask: Ask, *collections: str) -> str:
 
 
 KIND = "queries"
-"""Address key of the query group, such as `topic:sea`."""
+"""Address key of the query group; a value is `topic:sea`, for example."""
 EVERY = ""
-"""No query group: all queries."""
+"""Value for all queries."""
 
 
 def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
-    """Picker of query groups on a page of one dataset, given by its parts. Returns an `Ask` for the
-    chosen group."""
+    """Yield a picker of query groups for a dataset's parts; return an `Ask` for the chosen one."""
     # Looking up the words of all queries takes longer than most pages.
     rare = (yield Asked(KIND)).startswith(f"{query_slices.RARE}:")
     found = ask(query_slices.kinds, datasets=list(datasets), rare=rare, added=False)
@@ -268,8 +269,8 @@ def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
 
 
 def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
-    """The same picker on a page of all datasets: groups by labels, and the group in the address.
-    `unless`: reason why no group can be chosen, if any."""
+    """Do the same for all datasets, offering groups by labels and the group in the address. If
+    `unless` is a reason why no group can be chosen, show it instead."""
     asked = yield Asked(KIND)
     if unless:
         if asked:
@@ -287,6 +288,8 @@ def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
 def _group(
     ask: Ask, found: DataFrame, datasets: Sequence[str], among: str, *, ready: bool
 ) -> Steps:
+    """Yield the picker of the groups in `found` (rows of `query_slices.kinds`) and a sentence on
+    the chosen one; return its `Ask`. `among` and `ready`: as in `only_queries` and `Kind`."""
     found = found[found["key"] != query_slices.REASON]
     kinds, asked = kinds_by_name(found, datasets, ready=ready), (yield Asked(KIND))
     if not kinds and not asked:
@@ -310,7 +313,7 @@ def _group(
 
 
 def instead(name: str) -> str:
-    """Advice for a query group that is not offered."""
+    """Advise on a query group that is not offered."""
     of = query_slices.BY_RESULTS.get(name.partition(":")[0], "")
     why = f"Groups {of} are only descriptive; the Dataset page shows them. "
     return f"{why * bool(of)}All queries are shown."
@@ -319,14 +322,14 @@ def instead(name: str) -> str:
 def kinds_by_name(
     found: DataFrame, datasets: Sequence[str], *, ready: bool = True
 ) -> dict[str, Kind]:
-    """Query groups of rows of `query_slices.kinds`, by their name in the address."""
+    """Return the groups in rows of `query_slices.kinds` by their names in an address."""
     pairs = found[["key", "value"]].itertuples(index=False)
     kinds = [Kind(key, value, tuple(datasets), ready) for key, value in pairs]
     return {kind.name: kind for kind in kinds}
 
 
 def only_queries(row: Series, title: str, among: str) -> str:
-    """Sentence above a page of one query group; `among` is its dataset, or empty for several."""
+    """Say which queries a page shows; `among` is its dataset's title, or empty for several."""
     n = f"{row['n_queries']:,}"
     if among:
         return f"Only queries with {title}: {n} of {row['n_all']:,} on {among}."

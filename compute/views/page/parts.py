@@ -11,34 +11,35 @@ from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import Legend
 
 MOST_WORDS = 30
-"""Most visible words of a note; the rest is in its tooltip."""
+"""Most words of a note that are visible; the rest is in its tooltip."""
 OF = ("dataset", "measure")
-"""Controls that apply to most figures and tables."""
+"""Keys of the controls on which most figures and tables depend."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """An address of another page, or of this page (`page` empty) with its other keys unchanged."""
+    """The address of another page; without `page`, of this page with its other keys unchanged."""
 
     page: str = ""
     names: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     carried: Sequence[str] = ()
-    """Address keys for the values carried by a mark or row, in order."""
+    """Address keys of the values that a clicked mark or row carries, in order."""
     keeps: Sequence[str] = ()
-    """Keys of this page's address to keep for the way back."""
+    """Keys of this page's address that the way back restores."""
 
     def of(self, carried: Sequence[str] = ()) -> dict[str, Any]:
-        """Keys and values of the address for the clicked values."""
+        """Return keys and values of the address for the values of the clicked mark or row."""
         return {**dict(zip(self.carried, carried, strict=True)), **self.names}
 
 
 Opens = Link | Callable[..., Link | None]
-"""A link, a function that makes a link from the clicked values, or None."""
+"""A link, or a function that returns a link (or None) for the clicked values."""
 
 
 @dataclass(frozen=True)
 class Button:
-    """A link to a page; without a page, or with an icon, a button that sets controls here."""
+    """A link to a page; without a page, or with an icon, a button that sets this page's
+    controls."""
 
     label: str
     opens: Link
@@ -50,7 +51,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Widget:
-    """A form of the dashboard, by its name; files omit it."""
+    """A form of the dashboard, by name; files omit it."""
 
     name: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class Widget:
 
 @dataclass(frozen=True)
 class Heading:
-    """Question that the parts below answer."""
+    """A heading of the parts below, often a question that they answer."""
 
     text: str
 
@@ -74,7 +75,7 @@ class Prose:
 
 @dataclass(frozen=True)
 class Passage:
-    """Outside text at reading width: its title in bold, the query's words marked."""
+    """Outside text at reading width: its title in bold, the words of `query` marked."""
 
     title: str
     text: str = ""
@@ -93,7 +94,7 @@ class Static:
 
 @dataclass(frozen=True)
 class Text:
-    """A sentence at full size."""
+    """A sentence in normal size."""
 
     text: str
     icon: str = ""
@@ -103,7 +104,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Message:
-    """Reason why something is absent, with the next step."""
+    """A reason why something is absent, with the next step."""
 
     text: str
 
@@ -117,14 +118,14 @@ class Code:
 
 @dataclass(frozen=True)
 class Note:
-    """A caption: visible facts up to MOST_WORDS, and the others in its tooltip."""
+    """A caption: visible facts up to MOST_WORDS, and the other facts in its tooltip."""
 
     facts: Sequence[str] = ()
     """Sentences; empty ones are left out."""
     of_matrix: str = ""
     """Last fact, shown only if the figure is drawn as a matrix, not as lists on a narrow screen."""
     of_lists: Sequence[str] = ()
-    """Facts instead of all others, if lists replace the figure."""
+    """Facts that replace all others if lists replace the figure."""
 
     @property
     def _told(self) -> list[str]:
@@ -132,7 +133,7 @@ class Note:
 
     @property
     def shown(self) -> str:
-        """Visible facts: the first, and later ones up to MOST_WORDS."""
+        """The visible facts: the first, and later ones up to MOST_WORDS."""
         shown = self._told[:1]
         for fact in self._told[1:]:
             if len(" ".join([*shown, fact]).split()) > MOST_WORDS:
@@ -141,26 +142,26 @@ class Note:
         return " ".join(shown)
 
     def narrow(self) -> "Note":
-        """Note if lists replace the figure."""
+        """Return the note to show if lists replace the figure."""
         return Note(self.of_lists or self.facts)
 
     def behind(self) -> str:
-        """Text of the tooltip: the facts that are not visible."""
+        """Return the text of the tooltip: the facts that are not visible."""
         return " ".join(self._told).removeprefix(self.shown).strip()
 
 
 @dataclass(frozen=True)
 class Legends:
-    """Legend of the figures below."""
+    """The legend of the figures below it."""
 
     entries: Legend
     of_matrix: bool = False
-    """Absent if a narrow screen shows lists instead of the figure."""
+    """True if it is omitted when a narrow screen shows lists instead of the figure."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure; nothing is computed before `drawn` is called with a theme."""
+    """A figure; it is computed only when `drawn` is called with a theme."""
 
     key: str
     title: str
@@ -168,21 +169,21 @@ class Figure:
     legend: Legend | str | None = None
     opens: Opens | None = None
     width: str = "stretch"
-    """`content` for a figure with its own width."""
+    """`content` for a figure that sets its own width."""
     sample: tuple[Mapping[str, str | int], str] | None = None
-    """Provenance of the sample behind the estimate, and the measure."""
+    """If estimated from a sample: the sample's provenance, and the measure."""
     of: Sequence[str] = OF
-    """Keys of the controls that it depends on; they are part of its file name and heading."""
+    """Keys of the controls on which it depends; its file name and heading include them."""
     main: bool = False
-    """True for the page's main figure, whose file name omits the key."""
+    """True for the page's main figure, whose file name leaves out the key."""
     narrow: bool = False
     """True if it fits one column of a paper (84 mm) without overlapping texts."""
     finding: str = ""
     """The finding in one sentence, above the title."""
     source: str = ""
-    """Source of its numbers, if not stored runs or the table chosen by a control."""
+    """Source of its numbers, unless they come from stored runs or the table chosen by a control."""
     table: "Callable[[], Table] | None" = None
-    """Its data as a table in a paper, if different from the Data table."""
+    """Returns its data as a table for a paper, if this differs from the data table."""
 
 
 Format = Callable[..., str]
@@ -191,34 +192,33 @@ _NO_SCORES = Scores(())
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: heading, fields and format."""
+    """A column of a table: its heading, fields and format."""
 
     head: str
     field: str | Sequence[str] = ""
-    """Default: the heading. Several fields form one text on the page but separate columns in
+    """By default the heading. Several fields are one text on the page, separate columns in
     files."""
     format: Format | str = ""
-    """Function that formats a value on the page and in print; a text is a number format of the
-    browser only."""
+    """A function that formats a value on the page and in print, or the browser's number format."""
     unit: str = ""
     """Unit of the values, in brackets after the heading in data files."""
     label: str = ""
-    """Its heading on the page, if the one in files is longer."""
+    """Heading on the page, if it is shorter than the one in files."""
     told: str = ""
     """Tooltip of its heading."""
     width: int | None = None
     pinned: bool = False
     """True if it stays visible while scrolling."""
     fill: Callable[[str], Sequence[str]] | None = None
-    """CSS of each cell on the page, by theme."""
+    """Returns the CSS of each cell on the page, for a theme."""
     drawn: Callable[[str], Sequence[str | None]] | None = None
-    """Addresses of pictures by theme, instead of fields; not exported."""
+    """Returns addresses of pictures for a theme, shown instead of the fields and not exported."""
     in_files: bool = False
-    """True if only files include it."""
+    """True if only files include the column."""
 
     @property
     def fields(self) -> list[str]:
-        """Fields of the rows."""
+        """The fields of the rows that it shows."""
         return [self.field or self.head] if isinstance(self.field, str) else list(self.field)
 
     @property
@@ -228,39 +228,39 @@ class Column:
 
     @property
     def written(self) -> Format | None:
-        """The function that writes a value."""
+        """The function that formats a value, if there is one."""
         return None if isinstance(self.format, str) else self.format
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: rows of values, and columns that define how they are shown."""
+    """A table: rows of values, and the columns that define how they are shown."""
 
     key: str
     title: str
     rows: DataFrame
     columns: Sequence[Column] = ()
-    """Default: every field under its own name."""
+    """By default every field under its own name."""
     scores: Scores = _NO_SCORES
-    """Headings of columns that compare systems."""
+    """Columns, by heading, that compare systems."""
     opens: Opens | None = None
     carried: Sequence[Sequence[str]] = ()
-    """Values passed to `opens` for each row."""
+    """Values that a click passes to `opens`, for each row."""
     by_cell: bool = False
-    """True if `opens` also takes the heading of the clicked column, as the last value."""
+    """True if the heading of the clicked column is passed to `opens` as the last value."""
     selected: int | None = None
-    """The selected row; if set, a click selects whole rows."""
+    """Index of the selected row; if set, a click selects a whole row."""
     bold: Sequence[Sequence[bool]] | None = None
-    """True for cells that are bold on the page, row by row."""
+    """True for each cell that is bold on the page, row by row."""
     height: int | str | None = None
-    """Pixels, or `auto` for ten visible rows; by default as high as all rows, up to a limit."""
+    """Pixels, or `auto` for ten visible rows; by default the height of all rows, up to a limit."""
     width: int | None = None
     most: int | None = None
-    """Most rows on the page, if files have more."""
+    """Most rows shown on the page; files have all."""
     absent: str = "–"
-    """Sign of an absent value."""
+    """Text shown for an absent value."""
     of: Sequence[str] = OF
-    """Keys of the controls that it depends on, used in its file name."""
+    """Keys of the controls on which it depends, used in its file name."""
     name: str = ""
     """Name of its exported file, without the extension."""
     source: str = ""
@@ -268,12 +268,12 @@ class Table:
 
     @property
     def caption(self) -> str:
-        """The title, with the source in brackets."""
+        """The title, with the source in parentheses."""
         return f"{self.title} ({self.source})" if self.source else self.title
 
     @property
     def listed(self) -> list[Column]:
-        """Its columns; spaces make equal headings unique."""
+        """Its columns, with spaces appended to make equal headings unique."""
         heads, found = set[str](), []
         for column in self.columns or [Column(str(name)) for name in self.rows]:
             head = column.head
@@ -285,7 +285,7 @@ class Table:
 
     @property
     def shown(self) -> DataFrame:
-        """Values on the page by heading; several fields form a text."""
+        """The values on the page by heading; several fields are joined into a text."""
         rows = self.rows if self.most is None else self.rows.head(self.most)
         if not self.columns:
             return rows
@@ -297,7 +297,7 @@ class Table:
 
 
 def text(rows: DataFrame, column: Column) -> list[str]:
-    """The formatted values of a column."""
+    """Return the formatted values of a column."""
     values = (rows[field] for field in column.fields)
     write = column.written or str
     return [write(*one) for one in zip(*values, strict=True)]

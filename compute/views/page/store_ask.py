@@ -1,4 +1,4 @@
-"""The store as pages query it, without a server."""
+"""The store as pages query it without a server."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -23,26 +23,26 @@ _USUAL = Choice()
 
 @dataclass(frozen=True)
 class StoreAsk:
-    """`Ask` of one version of a store."""
+    """An `Ask` for one version of a store."""
 
     answers: Answers
     manifest: int
     judgement: int
     """Id of the newest added judgement that counts."""
     choice: Choice | None = None
-    """Added judgements that count, or None for only official ones."""
+    """The added judgements that count; None if only official ones do."""
     added: Choice = _USUAL
-    """Added judgements to use on request, whatever the choice."""
+    """The added judgements to use on request if `choice` is None."""
     picked: tuple[str, ...] = ()
-    """Versions of systems treated like systems."""
+    """Superseded versions of systems that are treated like systems."""
     kind: Kind | None = None
     heard: Callable[[Callable[..., DataFrame], Inputs], None] | None = None
-    """Called with each question and the inputs of its answer."""
+    """Called with each query and the inputs of its answer."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        """Answer of a query declared by `@question`."""
+        """Return the answer of a query declared by `@question`."""
         choice = self.choice if added is None else self.counting if added else None
         version, scope = (self.manifest, self.judgement), Scope(self.picked, self.kind)
         frame, found = self.answers.read(version, choice, query, parameters, scope)
@@ -57,44 +57,44 @@ class StoreAsk:
 
     @property
     def overlays(self) -> Overlays:
-        """The version itself."""
+        """The version itself, with its overlays of added judgements."""
         return self.answers.overlays(self.manifest, self.picked)
 
     @property
     def counting(self) -> Choice:
-        """Added judgements that count whenever added ones do."""
+        """The added judgements to use where added ones count whatever the choice."""
         return self.choice or self.added
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
-        """The same `Ask` while the store is open."""
+        """Return a function that asks the same query later, while the store is open."""
         return partial(self, query, **parameters)
 
     def only(self, kind: Kind) -> "StoreAsk":
-        """The same store, reading one query group."""
+        """Return the same store, reading only one query group."""
         found = replace(self, kind=kind)
-        # Listeners are told the inputs of the group, such as a file of labels.
+        # This tells `heard` the inputs of the group, such as a file of labels.
         self(query_slices.of_kind, added=False, **kind._asdict())
         return found
 
     def whole(self) -> "StoreAsk":
-        """The same store, reading all queries."""
+        """Return the same store, reading all queries."""
         return replace(self, kind=None)
 
     def with_versions(self, names: Sequence[str]) -> "StoreAsk":
-        """The same store, treating these versions of systems like systems."""
+        """Return the same store, treating these superseded versions of systems like systems."""
         return replace(self, picked=tuple(dict.fromkeys([*self.picked, *names])))
 
     def parts(self) -> Sequence[Part]:
-        """Live parts of the version."""
+        """Return the live parts of the version."""
         return self.answers.holding(self.manifest, self.picked).parts
 
     def versions(self, datasets: Sequence[str] | None = None) -> list[Part]:
-        """Hits of superseded runs, oldest first, on the given datasets or all."""
+        """Return the hits of superseded runs, oldest first, on the given datasets or on all."""
         found = self.answers.versions(self.manifest)
         return [part for part in found if datasets is None or part.dataset in datasets]
 
     def measures(self) -> list[str]:
-        """Measures that a control offers."""
+        """Return the measures that a control offers."""
         return scored_measures.offered(self.answers.store.settings, self.parts())
 
 
@@ -102,8 +102,7 @@ class StoreAsk:
 def opened(
     store: Store, named: Sequence[str] = (), choice: Choice | None = None
 ) -> Iterator[StoreAsk]:
-    """The newest version of a store, for a with-block; versions of systems in `named` are treated
-    like systems."""
+    """Open the newest version of a store for a with-block; versions in `named` are like systems."""
     manifest, judgement = store.version(), store.judgement_version()
     with closing(Answers(store, query_slices.of_kind)) as answers:
         picked = tuple(run_versions.named(answers.versions(manifest), named))

@@ -1,4 +1,4 @@
-"""A page without a browser: its parts for given values, or a single figure or table."""
+"""A page without a browser: all its parts for given values, or one figure or table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,14 +31,12 @@ FREE = (
     *("dataset", "system", "systems", "query", "document", "from", "a", "b", "pair", "about"),
     OPEN,
 )
-"""Keys that an address may have although no control shows them."""
+"""Keys that an address may have although no control has them."""
 
 
 def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
-    """Parts of a page for these values, in screen order, including collapsed ones.
-
-    Raises Missing for an unknown value, WrongInput for a key without a control.
-    """
+    """Return the parts of a page for these values, in screen order, including collapsed ones.
+    Raises Missing for an unknown value and WrongInput for a key without a control."""
     walk = Walk(chosen)
     shown: list[Any] = []
     for _ in (steps := walk.run(lambda: page(ask), shown)):
@@ -48,8 +46,8 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
 
 
 def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
-    """A control of a page outside its sections; None if there is none for these values."""
-    walk = Walk(chosen, " ")  # no section has such a part, so all sections are skipped
+    """Return the control of a page with this key, outside sections, or None."""
+    walk = Walk(chosen, " ")  # no section holds this key, so all sections are skipped
     for _ in walk.run(lambda: page(ask), []):
         if key in walk.controls:
             break
@@ -57,19 +55,19 @@ def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
 
 
 class Found(NamedTuple):
-    """A figure or table, with the controls before it."""
+    """A figure or table, with the controls that precede it."""
 
     part: Figure | Table
     values: Mapping[str, Any]
-    """Value of each control by its key."""
+    """Value of each control by key."""
     titles: Mapping[str, Mapping[str, str]]
-    """Titles of the options of each control that has titles."""
+    """Titles of the options by control, for controls that have titles."""
 
 
 def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
-    """A figure or table of a page; sections without it do not run. Later steps run only if a key
-    may belong to one of their controls. Raises Missing for an unknown value or a part that is not
-    shown for these values, WrongInput for a key without a control."""
+    """Return a figure or table of a page; sections without it do not run. Steps after it run only
+    while a key may belong to one of their controls. Raises Missing for an unknown value or a part
+    not shown for these values, and WrongInput for a key without a control."""
     walk, messages = Walk(chosen, key), []
     steps = walk.run(lambda: page(ask), [])
     for part in steps:
@@ -87,10 +85,8 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
 
 
 def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
-    """Figures and tables of a page for these values, one by one.
-
-    Raises Missing for an unknown value, WrongInput for a key without a control.
-    """
+    """Yield the figures and tables of a page for these values. Raises Missing for an unknown value
+    and WrongInput for a key without a control."""
     walk = Walk(chosen)
     for part in (steps := walk.run(lambda: page(ask), [])):
         if isinstance(part, Figure | Table):
@@ -99,7 +95,7 @@ def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
 
 
 def flat(shown: Sequence[Any]) -> Iterator[Any]:
-    """Items of a walk in order, with nested lists flattened."""
+    """Yield the items of a walk in order, flattening nested lists."""
     for one in shown:
         if isinstance(one, list):
             yield from flat(one)
@@ -108,7 +104,7 @@ def flat(shown: Sequence[Any]) -> Iterator[Any]:
 
 
 class Walk:
-    """A run of a page: yields parts as they are made, and lists them in screen order."""
+    """A run of a page, which yields parts as they are made and collects them in screen order."""
 
     def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
         self._chosen, self._key = chosen, key
@@ -117,7 +113,7 @@ class Walk:
         self.shown: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
         self.held: list[str] = []
-        """Keys of other figures and tables seen by a search, also in skipped sections."""
+        """Keys of other figures and tables that a search saw, also in skipped sections."""
         self._passed_over: list[str] = []
 
     @property
@@ -125,7 +121,8 @@ class Walk:
         return sorted(self._chosen.keys() - self.asked.keys() - {*self._passed_over, *FREE})
 
     def run(self, inside: Inside, shown: list[Any], above: list[Any] | None = None) -> Iterator:
-        """Run steps; the generator returns their result."""
+        """Run steps, adding their parts to `shown` and those of `Above` to `above`; the generator
+        returns the result of the steps."""
         if not callable(inside):
             for step in inside:
                 yield from self._step(step, shown, above)
@@ -140,8 +137,8 @@ class Walk:
             value = yield from self._step(step, shown, above)
 
     def check(self, rest: Iterator) -> None:
-        """Raise WrongInput for a key without a control; the `rest` runs while one is left."""
-        # The search is over: all further sections are skipped.
+        """Raise WrongInput for a key without a control; `rest` runs while such a key is left."""
+        # The search is over, so all further sections are skipped.
         self._key = self._key and " "
         while self._lost and next(rest, None):
             pass
@@ -193,7 +190,7 @@ class Walk:
         place: list[Any] = []
         shown.append(place)
         return place, step.replaced, above
-        yield  # a generator like the others
+        yield  # never reached; makes this a generator
 
     def _into(self, step: Into, shown: list[Any], above: list[Any] | None) -> Iterator:
         place, replaced, over = step.slot
@@ -205,7 +202,7 @@ class Walk:
 
     def _wait(self, step: Wait, shown: list[Any], above: list[Any] | None) -> Iterator:
         return step.work()
-        yield  # a generator like the others
+        yield  # never reached; makes this a generator
 
     def _nothing(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
         yield from ()

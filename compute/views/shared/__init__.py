@@ -1,1 +1,2 @@
-"""Figures: a frame goes in, a Plotly figure comes out; `theme` is "light", "dark" or "print"."""
+"""Code shared by several pages. A figure function takes frames and a theme ("light", "dark" or
+"print") and returns a Plotly figure."""

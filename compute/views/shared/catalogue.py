@@ -1,4 +1,4 @@
-"""SELECTs of the datasets, systems, runs and queries that all pages use."""
+"""SELECTs of datasets, systems, runs and queries that several pages use."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from compute.reading.questions import select
 
 @select()
 def datasets() -> str:
-    """dataset, title, collection, task, domain, group, zero_shot: catalogue and own datasets."""
+    """Select dataset, title, collection, task, domain, group and zero_shot of all datasets."""
     return """
         select name as dataset, title, collection, task, domain, "group", zero_shot
         from datasets
@@ -16,8 +16,8 @@ def datasets() -> str:
 
 @select()
 def systems() -> str:
-    """system, title, family: the catalogue, other computed or imported systems, and those that
-    `cells.by_language` makes from a table in two languages."""
+    """Select system, title and family of all systems: of the catalogue, computed, imported, and
+    those that `cells.by_language` makes from a table in two languages."""
     return """
         select name as system, title, family from systems union all
         select name || spoken, title || spoken, family
@@ -28,13 +28,13 @@ def systems() -> str:
 
 @select(datasets=("dataset",), shows="datasets")
 def facts(dataset: str) -> str:
-    """The record of a dataset: one row with the fields of `Dataset`."""
+    """Select the record of a dataset: one row with the fields of `Dataset`."""
     return "select * from datasets where name = $dataset"
 
 
 @select(datasets=("dataset",))
 def asked(dataset: str, query_ids: Sequence[str]) -> str:
-    """query_id, text (absent if not stored) of some queries."""
+    """Select query_id and text (null if not stored) of these queries."""
     return """
         select query_id, text from queries
         where dataset = $dataset and query_id in (select unnest($query_ids))
@@ -43,7 +43,7 @@ def asked(dataset: str, query_ids: Sequence[str]) -> str:
 
 @select(datasets=("dataset",), whole=True)
 def leading(dataset: str) -> str:
-    """system: ordered by mean nDCG@10 on the dataset, best first."""
+    """Select the systems scored on the dataset by descending mean nDCG@10."""
     return """
         select system from means where dataset = $dataset and measure = 'nDCG@10'
         order by value desc, system
@@ -52,7 +52,7 @@ def leading(dataset: str) -> str:
 
 @select()
 def unjudged() -> str:
-    """dataset: datasets with runs but no judgements or scores."""
+    """Select the datasets that have runs but no judgements and no scores."""
     return """
         select distinct dataset from parts
         where kind = 'top'
@@ -66,11 +66,9 @@ def unjudged() -> str:
 
 @select()
 def runs() -> str:
-    """dataset, system: the runs whose ranked lists are stored.
-
-    Datasets with the most runs come first. Ties are ordered by stored documents, then PyDocs (whose
-    texts are installed), then catalogue order.
-    """
+    """Select dataset and system of the runs whose ranked lists are stored. Datasets with the most
+    runs come first. Ties are broken by stored documents, then PyDocs (whose texts are installed),
+    then catalogue order."""
     return """
         select dataset, system
         from parts left join datasets on dataset = name
@@ -84,5 +82,5 @@ def runs() -> str:
 
 @select()
 def trained_pairs() -> str:
-    """dataset, system: pairs that the papers mark as in-domain."""
+    """Select dataset and system of the pairs that papers mark as in-domain."""
     return "select distinct dataset, system from published where in_domain"

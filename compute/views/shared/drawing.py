@@ -1,4 +1,4 @@
-"""Figures as calls, which can be redrawn in other colours and whose frames can be listed."""
+"""Figures that remember the call that drew them, so that they can be redrawn in other colours."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ COLUMN = 386
 
 
 class Drawing(NamedTuple):
-    """A call of a figure function."""
+    """The call of a figure function that drew a figure."""
 
     function: Callable[..., go.Figure]
     arguments: Mapping[str, Any]
@@ -27,8 +27,8 @@ class Drawing(NamedTuple):
 
 
 def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
-    """Decorator of a function that takes a theme, so that its figures can be redrawn. Equal
-    arguments return the same figure, which callers must not change."""
+    """Decorate a figure function so that its figures can be redrawn. The function takes a theme.
+    Equal arguments return the same figure, which callers must not change."""
     signature = inspect.signature(function)
 
     @remembered
@@ -44,15 +44,16 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
 
 
 def _drawn(function: Callable[..., go.Figure], arguments: Mapping[str, Any]) -> go.Figure:
-    """The figure, with the settings common to its theme."""
+    """Return the figure with the layout common to all figures of its theme."""
     return function(**arguments).update_layout(template=template(arguments["theme"]))
 
 
 def in_lists(
     said: Callable[..., Lists], *, fits: bool = False
 ) -> Callable[[Callable[P, go.Figure]], Callable[P, go.Figure]]:
-    """Decorator of a matrix, above `drawing`, with a function that returns it as ranked lists. They
-    replace the matrix on a narrow screen unless it `fits`."""
+    """Return a decorator, to be placed above `drawing`, for a function that draws a matrix. `said`
+    takes the same arguments and returns the matrix as ranked lists, which replace it on a narrow
+    screen unless it `fits`."""
 
     def told(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
         vars(inspect.unwrap(function)).update(said=said, fits=fits)
@@ -62,7 +63,7 @@ def in_lists(
 
 
 def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
-    """A matrix as ranked lists, or None; with `narrow`, only if it does not fit."""
+    """Return a matrix as ranked lists, or None; if `narrow`, also None for a matrix that fits."""
     made: Drawing | None = vars(figure).get("_drawing")
     said = getattr(made.function, "said", None) if made else None
     if made is None or said is None or (narrow and vars(made.function)["fits"]):
@@ -71,14 +72,15 @@ def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
 
 
 def numbers(figure: go.Figure) -> dict[str, DataFrame]:
-    """A figure's data as tables: a matrix's lists, or else the frames behind the figure."""
+    """Return a figure's data as named tables: a matrix's lists, else the frames behind the
+    figure."""
     told = lists(figure)
     return {told.name: narrow_lists.table(told)} if told else behind(figure)
 
 
 def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:
-    """The figure in another theme; unchanged if it cannot be redrawn. A function that takes
-    `narrow` also draws it for one column."""
+    """Redraw the figure in another theme, or copy it if it cannot be redrawn. If `narrow`, a
+    function that takes `narrow` draws it for one column."""
     made: Drawing | None = vars(figure).get("_drawing")
     if made is None:
         return go.Figure(figure)
@@ -92,13 +94,14 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
 
 
 def behind(figure: go.Figure) -> dict[str, DataFrame]:
-    """Frames behind a figure, by argument name."""
+    """Return the frames among the arguments of the figure's function, by argument name."""
     made: Drawing | None = vars(figure).get("_drawing")
     found = made.arguments.items() if made else ()
     return dict(frame for name, value in found for frame in _frames(name, value))
 
 
 def _frames(name: str, value: Any) -> Iterator[tuple[str, DataFrame]]:
+    """Yield name and frame of each frame within a value, however deeply nested."""
     if isinstance(value, DataFrame):
         yield name, value
     elif isinstance(value, Series):
@@ -112,7 +115,7 @@ def _frames(name: str, value: Any) -> Iterator[tuple[str, DataFrame]]:
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """Fields of a named tuple or a frozen record, or items of a mapping, by name."""
+    """Return the fields of a named tuple or dataclass, or a mapping's items, by name."""
     if isinstance(value, Mapping):
         return {str(name): held for name, held in value.items()}
     names = getattr(value, "_fields", ()) or getattr(value, "__dataclass_fields__", ())

@@ -1,5 +1,5 @@
-"""Ranked lists joined with judgements, cached for further questions about the same lists. All
-sections of the Holes page use them, and reading 10,000 queries takes far longer than answering."""
+"""Ranked lists joined with judgements, cached for further questions about the same lists, because
+reading 10,000 queries takes far longer than answering. All sections of the Holes page use them."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,10 +14,10 @@ from compute.reading import one_kind, top_ranks
 from compute.views.shared.part_files import files
 
 MOST_BYTES = 150_000_000
-"""Most memory used; the most recently used lists always stay."""
+"""Memory for cached lists; the most recently used lists stay even if they are larger."""
 
 OFFICIAL, ADDED, ALL = "official", "added", "all"
-"""Which judgements count: published, added, or both."""
+"""Which judgements are read: published, added, or both."""
 
 _RANKED = """
 select list_position($systems, system) - 1 as system, query_id, doc_id, rank
@@ -69,10 +69,10 @@ def held(
     closed: bool = False,
     official: bool = False,
 ) -> holes.Lists:
-    """The first k ranks of systems, in order, joined with the cursor's judgements. `closed`:
-    condensed lists, without unjudged documents. `official`: joined with only the published
-    judgements. They cover the queries that the cursor reads; judged documents and grades that exist
-    are still those of all queries."""
+    """Return the first k ranks of each system joined with the judgements that count for the cursor.
+    `closed`: from condensed lists, without unjudged documents. `official`: joined only with
+    published judgements. The lists cover the queries that the cursor reads, but judged documents
+    and existing grades are those of all queries."""
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
     told = () if official else digest(cursor, dataset)
@@ -83,7 +83,7 @@ def held(
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         return holes.arranged(top, counted, k, names)
 
-    # Only one section uses condensed lists, which would displace the others in the cache.
+    # Condensed lists, which only one section uses, would displace the others in the cache.
     found = read() if closed else _KEPT.of(key, read)
     found, queries = found.of(systems), one_kind.narrowed(cursor, dataset)
     if queries is None:
@@ -93,7 +93,7 @@ def held(
 
 
 def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Table:
-    """The judgements of a dataset that count for the cursor: query_id, doc_id, relevance."""
+    """Return query_id, doc_id, relevance of the dataset's judgements that count for the cursor."""
     if set_of(cursor):
         own = cursor.sql(_OF_SET, params={"dataset": dataset}).to_arrow_table()
         return own.cast(holes.JUDGED) if which != ADDED else holes.JUDGED.empty_table()
@@ -109,7 +109,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
 
 @contextmanager
 def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
-    """A table of the cursor, `judged`, read once for a with-block."""
+    """For a with-block, register the dataset's judgements as the cursor's table `counted`."""
     cursor.register("counted", judged(cursor, dataset))
     try:
         yield
@@ -140,13 +140,13 @@ def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int
 
 
 def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
-    """Parts behind the lists; parts never change."""
+    """Return the ids of the parts behind the lists, which identify their content."""
     (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
     return tuple(found or ())
 
 
 def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """Judgements that count besides or instead of the official ones, or None."""
+    """Return a digest of the judgements other than the official ones that count, or ()."""
     if not set_of(cursor):
         return added(cursor, dataset)
     (found,) = cursor.execute(_DIGEST_OF_SET, {"dataset": dataset}).fetchall()
@@ -154,7 +154,7 @@ def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
 
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """Added judgements that count, which have no name and change with each new one, or None."""
+    """Return a digest of the added judgements that count, or (); each new one changes it."""
     if not counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
@@ -162,12 +162,12 @@ def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
 
 
 def set_of(cursor: DuckDBPyConnection) -> str | None:
-    """The only judgement set that counts for the cursor, if it is a set's cursor."""
+    """Return the name of the cursor's judgement set; None unless it reads one set only."""
     ((name,),) = cursor.execute("select getvariable('judgement_set')").fetchall()
     return name
 
 
 def counts_added(cursor: DuckDBPyConnection) -> bool:
-    """True for an overlay's cursor, for which added judgements count."""
+    """Return true if added judgements count for the cursor, which is then an overlay's."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

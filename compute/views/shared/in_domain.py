@@ -1,4 +1,4 @@
-"""Systems in-domain on a dataset: trained, or tuned, on data of its collection."""
+"""Systems in-domain on a dataset: trained or tuned on data of its collection."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -12,24 +12,22 @@ from compute.views.shared import catalogue
 
 
 def said(ask: Callable[..., DataFrame], dataset: str, titles: Mapping[str, str]) -> str:
-    """`note` of stored systems."""
+    """Return the sentence of `note`, reading the datasets and the pairs in print from the store."""
     return note(ask(catalogue.datasets), ask(catalogue.trained_pairs), dataset, titles)
 
 
 def compared(
     ask: Callable[..., DataFrame], dataset: str, systems: Iterable[str], always: Iterable[str] = ()
 ) -> list[str]:
-    """The stored systems that are not in-domain on a dataset, and those named."""
+    """Return the systems that are not in-domain on a dataset, and those in `always`."""
     learnt = set(pairs(ask(catalogue.trained_pairs), [dataset], systems)["system"])
     return [name for name in systems if name not in learnt.difference(always)]
 
 
 def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[str, str]) -> str:
-    """A sentence on the systems, by title, that were trained on a dataset, and on which of them on
-    the very queries that it scores.
-
-    `datasets`: dataset, collection of all; `trained` as for `pairs`.
-    """
+    """Return a sentence naming the systems trained on a dataset, and marking those trained on the
+    very queries that it scores; empty if there are none. `datasets`: dataset and collection of all
+    datasets. `trained`: as in `pairs`. `titles`: by system."""
     collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
     told = [
         titles[name] + " (on these queries)" * (dataset in learnt_from(name, collections))
@@ -39,11 +37,12 @@ def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[
 
 
 def pairs(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:
-    """dataset, system: those of `trained` (in print), of the catalogue, and trained here."""
+    """Return dataset and system of the in-domain pairs among these datasets and systems: pairs in
+    print (`trained`: dataset, system), of the catalogue, and of models trained with Beirscope."""
     here = [
         (dataset, name)
         for name in systems
-        for learnt in learnt_from(name, {})
+        for learnt in learnt_from(name, {})  # the given datasets, not their train splits
         for dataset in datasets
         if _collection(dataset) == _collection(learnt)
     ]
@@ -53,7 +52,7 @@ def pairs(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -
 
 
 def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
-    """dataset, system: datasets that a system, or one of its inputs, saw in training."""
+    """Return dataset, system for each dataset that a system, or an input of it, saw in training."""
     parts = [(name, row) for name in systems for row in _rows_behind(name)]
     behind = DataFrame(parts, columns=["made", "system"])
     found = behind.merge(trained, on="system").drop(columns="system")
@@ -66,14 +65,14 @@ def _rows_behind(name: str) -> frozenset[str]:
 
 
 def _collection(dataset: str) -> str:
-    """The collection of a dataset, of a split and of a forum alike."""
+    """Return the collection of a dataset; its splits and forums have the same one."""
     known = DATASETS.get(dataset)
     return (known.collection if known else dataset).partition("/")[0]
 
 
 @cache
 def _trained_on() -> DataFrame:
-    """dataset, system: training datasets from the catalogue, with splits and forums."""
+    """Return dataset, system of the catalogue's training datasets, with their splits and forums."""
     found = [
         (dataset.name, system.name)
         for system in SYSTEMS.values()

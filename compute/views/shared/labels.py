@@ -13,17 +13,17 @@ from compute.views.shared.theme import PALETTES
 GAP = 4
 """Distance between a mark and its name."""
 CLEARLY = 1
-"""Least amount by which a name must be nearer to its own mark than to others."""
+"""A name must be nearer to its own mark than to any other by at least this."""
 ROUNDS = 8
 ORDERS = 24
-"""Number of random orders that are tried."""
+"""Number of orders in which names are placed; the best result counts."""
 
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ -`°·")
 _BROAD = frozenset("mwMW@%—…&QOGCD")
 _PLACES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
-"""Right, left, above, below, then the corners, in order of preference."""
+"""Positions next to a mark, in order of preference: right, left, above, below, then the corners."""
 _FURTHER = tuple(place for place in _PLACES if place[1])
-"""A line further away, for crowded marks without a place next to them."""
+"""Positions one line further away, for crowded marks."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Box:
     bottom: float
 
     def overlap(self, other: "Box") -> float:
-        """Area that both cover."""
+        """Return the area that both boxes cover."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(across, 0) * max(down, 0)
@@ -44,23 +44,23 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """Position of a name: its box, and the side of its mark (-1, 0 or 1 each way)."""
+    """A placed name: its box, and its side of the mark (-1, 0 or 1 across and down)."""
 
     box: Box
     across: int
     down: int
     lines: int = 0
-    """Lines between the mark and the name."""
+    """Number of lines left free between the mark and the name."""
 
     def leader(self, mark: "Mark") -> tuple[float, float, float, float]:
-        """x, y of the mark's centre and of the point of the name that is nearest to it."""
+        """Return x, y of the mark's centre and x, y of the name's point nearest to it."""
         x = min(max(mark.x, self.box.left), self.box.right)
         y = min(max(mark.y, self.box.top), self.box.bottom)
         return mark.x, mark.y, x, y
 
     def annotation(self, text: str, font: Mapping[str, Any]) -> dict[str, Any]:
-        """The name as an annotation on axes in pixels; `text` is already escaped. The edge next to
-        the mark is fixed, whatever the font's true width."""
+        """Return the name as a Plotly annotation on axes in pixels; `text` is already escaped. The
+        edge next to the mark stays fixed whatever the font's true width."""
         middle = (self.box.left + self.box.right) / 2
         edge = {-1: self.box.right, 0: middle, 1: self.box.left}[self.across]
         anchor = {-1: "right", 0: "center", 1: "left"}[self.across]
@@ -71,7 +71,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark with its name: centre, half its size, and the size of the name."""
+    """A mark with a name: its centre, its radius, and the width and height of the name."""
 
     x: float
     y: float
@@ -81,18 +81,18 @@ class Mark:
 
     @property
     def box(self) -> Box:
-        """Area of the mark itself."""
+        """The area of the mark itself."""
         reach = self.radius
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
     @property
     def halo(self) -> Box:
-        """Area in which a name would be read as this mark's."""
+        """The area in which a name would be read as this mark's."""
         reach = self.radius + 2.5 * GAP
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
     def label(self, across: int, down: int, lines: int = 0) -> Label:
-        """The name on one side of the mark: -1, 0 or 1, to the right and downwards."""
+        """Place the name on one side of the mark (-1, 0 or 1), leaving `lines` free in between."""
         # At a corner the name may move inwards as far as a round mark allows.
         reach = (self.radius + GAP) * (0.75 if across and down else 1)
         x = self.x + across * reach + (across - 1) / 2 * self.width
@@ -101,7 +101,7 @@ class Mark:
 
 
 def width(text: str, size: float, theme: str) -> float:
-    """Approximate width of a displayed text in pixels; `size` is the font's."""
+    """Estimate the width of a text in pixels in a font of `size` pixels."""
     ems = sum(map(_em, text))
     # DejaVu, a common font on servers, is wider.
     broader = 1.2 if PALETTES[theme].font.startswith("DejaVu") else 1
@@ -109,6 +109,7 @@ def width(text: str, size: float, theme: str) -> float:
 
 
 def _em(letter: str) -> float:
+    """Estimate the width of a letter in units of the font size."""
     if letter in _NARROW:
         return 0.35
     if unicodedata.east_asian_width(letter) in "WF":
@@ -119,15 +120,15 @@ def _em(letter: str) -> float:
 
 
 def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) -> Mark:
-    """A mark with a name in a font of `size` pixels."""
+    """Return a mark with a name in a font of `size` pixels."""
     return Mark(x, y, radius, width(name, size, theme), size * 1.15)
 
 
 def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list[Label]:
-    """A label per mark for its name, in the nearby place with least overlap. Names first
-    avoid each other and other marks, then stay `within`, then avoid areas in which they would be
-    read as another mark's, then `lines` (boxes that may be crossed if necessary). Each name moves
-    in turn until none gains by moving; the best of several orders of turns counts."""
+    """Return a label for each mark, in the position with the least overlap. In order of importance,
+    names avoid each other and other marks, the area outside `within`, the halos of other marks, and
+    `lines` (boxes that may be crossed if necessary). Each name moves in turn until none gains by
+    moving; the best of several orders of turns counts."""
     if not marks:
         return []
     options = [_options(mark) for mark in marks]
@@ -147,7 +148,7 @@ def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list
 def leaders(
     marks: Sequence[Mark], placed: Sequence[Label]
 ) -> list[tuple[float, float, float, float]]:
-    """Lines from marks to names that are equally near to another mark: x, y of both ends."""
+    """Return lines (x, y of both ends) from marks to names nearly as close to another mark."""
     if len(marks) < 2:
         return []
     x, y, radius = np.array([(mark.x, mark.y, mark.radius) for mark in marks]).T
@@ -166,7 +167,8 @@ def _options(mark: Mark) -> list[Label]:
 
 
 def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[float, list[int]]:
-    """Cost and place of each name once no name gains by moving, or after ROUNDS."""
+    """Move each name in `order` to its cheapest position until none gains, at most ROUNDS times;
+    return the total cost and the position of each name."""
     chosen = alone.argmin(axis=1)
     everyone = np.arange(len(alone))
     for _ in range(ROUNDS):
@@ -183,7 +185,7 @@ def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[f
 def _alone(
     marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: Sequence[Box]
 ) -> np.ndarray:
-    """Cost of each place, apart from the other names."""
+    """Return the cost of each position of each name, ignoring the other names."""
     many = len(boxes) // len(marks)
     own = np.repeat(np.arange(len(marks)), many)
     covered = _overlaps(boxes, _array([mark.box for mark in marks]))
@@ -192,34 +194,34 @@ def _alone(
     crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
     edges = np.array([within.left, within.top, within.right, within.bottom])
     beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
-    # Only names that would otherwise overlap use places further away.
+    # A position further away is so expensive that only names which would overlap take it.
     liked = np.arange(many) + 600 * (np.arange(many) >= len(_PLACES))
     preference = np.tile(liked, len(marks))
     cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
-    # Outside, a name would be cut off or lie on an axis.
+    # Outside `within`, a name would be cut off or lie on an axis.
     return cost + 20 * beyond + 500 * (beyond > 0) + preference
 
 
 def _array(boxes: Sequence[Box]) -> np.ndarray:
-    """left, top, right, bottom, one row per box."""
+    """Return left, top, right and bottom of each box, one row per box."""
     rows = [(box.left, box.top, box.right, box.bottom) for box in boxes]
     return np.array(rows, dtype=float).reshape(-1, 4)
 
 
 def overlaps(one: Sequence[Box], other: Sequence[Box]) -> np.ndarray:
-    """The overlap of each box of `one` with each box of the other, a row per box of `one`."""
+    """Return the overlap of each box of `one` (a row) with each box of `other` (a column)."""
     return _overlaps(_array(one), _array(other))
 
 
 def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The area of overlap of each box of `one` with each box of the other."""
+    """Do the same for boxes as rows of `_array`."""
     ends = np.minimum(one[:, None, 2:], other[None, :, 2:])
     starts = np.maximum(one[:, None, :2], other[None, :, :2])
     return np.maximum(ends - starts, 0).prod(axis=2)
 
 
 def along(x0: float, y0: float, x1: float, y1: float, wide: float = 2) -> Iterator[Box]:
-    """A line as small boxes along it, for `place` to keep names off it."""
+    """Yield small boxes along a line, which `place` then keeps free of names."""
     steps = max(int(max(abs(x1 - x0), abs(y1 - y0)) / 6), 1)
     for step in range(steps + 1):
         share = step / steps

@@ -1,4 +1,4 @@
-"""Stages at which systems lose relevant documents."""
+"""The stages at which systems lose relevant documents."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,7 +31,7 @@ group by system
 
 
 def first_stage(system: str) -> str:
-    """The system that this system reranks by definition; empty if it is not a reranker."""
+    """Return the system that this system reranks by definition; empty if it is not a reranker."""
     try:
         found = systems.system(system)
     except BeirscopeError:
@@ -41,8 +41,8 @@ def first_stage(system: str) -> str:
 
 @question(datasets=("datasets",), shows="runs")
 def places(cursor: DuckDBPyConnection, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """place_a, place_b (of PLACES), n: relevant documents by place in both systems' lists, over all
-    queries of datasets (one, or all parts). No rows if either system's list is not stored."""
+    """Count relevant documents by their places (keys of PLACES) in the two systems' lists: place_a,
+    place_b, n. `datasets` is one dataset, or all its parts. No rows if a list is not stored."""
     given = _given(cursor, datasets, (a, b))
     return cursor.execute(
         f"""
@@ -61,8 +61,8 @@ def places(cursor: DuckDBPyConnection, datasets: Sequence[str], a: str, b: str) 
 def of_query(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """doc_id, place_a, place_b …: the places (of PLACES) of a query's relevant documents in the
-    lists of up to four systems, in their order."""
+    """Return doc_id and the places (keys of PLACES) of a query's relevant documents in the lists of
+    up to four systems: place_a for the first system, place_b for the second, and so on."""
     placed = _placed(_SIDES[: len(systems)], "query_id = $query_id")
     given = _given(cursor, [dataset], systems) | {"query_id": query_id}
     asked = f"with {placed} select * exclude (dataset, query_id) from placed order by doc_id"
@@ -72,7 +72,8 @@ def of_query(
 def _given(
     cursor: DuckDBPyConnection, datasets: Sequence[str], systems: Sequence[str]
 ) -> dict[str, object]:
-    """Parameters of `_placed`. The first stage recorded at a run's import takes precedence."""
+    """Return the parameters of `_placed`. The first stage recorded when a run was imported takes
+    precedence over the system's definition."""
     found = cursor.execute(_RECORDED, {"datasets": datasets, "systems": systems}).fetchall()
     recorded, given = dict(found), dict[str, object](datasets=list(datasets))
     for side, system in zip(_SIDES, systems, strict=False):
@@ -81,8 +82,9 @@ def _given(
 
 
 def _placed(sides: str, where: str) -> str:
-    """Common table expressions that end in `placed`: dataset, query_id, doc_id of each relevant
-    document, and place_a and so on for the system of each side. `where` limits the judgements."""
+    """Return common table expressions that end in `placed`: dataset, query_id, doc_id of each
+    relevant document, and place_a and so on for the system of each side. `where` limits
+    judgements."""
     ranks = ", ".join(
         f"min(rank) filter (where system = ${name}) as {name}"
         for side in sides
@@ -103,6 +105,7 @@ def _placed(sides: str, where: str) -> str:
 
 
 def _place(side: str) -> str:
+    """Return the SQL for the place of a relevant document in the list of one side."""
     return f"""case
         when found.{side} <= {K} then {TOP}
         when found.{side} is not null and found.first_{side} <= {K} then {DEMOTED}
@@ -115,7 +118,7 @@ def _place(side: str) -> str:
 
 
 def line(places: Mapping[str, int]) -> str:
-    """The stages at which systems, by title, lose a document, in words; empty if none does."""
+    """Say at which stage each system, by title, loses a document; empty if none loses it."""
     if NOWHERE in places.values():
         return PLACES[NOWHERE]
     lost = {title: PLACES[place] for title, place in places.items() if place != TOP}
@@ -123,7 +126,8 @@ def line(places: Mapping[str, int]) -> str:
 
 
 def by_place(found: DataFrame) -> DataFrame:
-    """place, a, b: documents of either list at each of `places`; those in neither are left out."""
+    """Return the number of relevant documents at each place in the lists of a and of b: place (in
+    words), a, b. Places that neither list has are left out."""
     counts = {side: found.groupby(f"place_{side}")["n"].sum() for side in ("a", "b")}
     rows = DataFrame(counts).reindex([*PLACES]).fillna(0).astype(int)
     rows = rows[rows.any(axis=1)]
@@ -131,7 +135,7 @@ def by_place(found: DataFrame) -> DataFrame:
 
 
 def said(found: DataFrame, titles: tuple[str, str]) -> str:
-    """Relevant documents that one of two systems has in its top K and the other has not."""
+    """Say how many relevant documents are in the top K of one system but not of the other."""
     top = {side: found[f"place_{side}"] == TOP for side in ("a", "b")}
     only_a, only_b = (
         int(found.loc[top[one] & ~top[other], "n"].sum()) for one, other in ("ab", "ba")

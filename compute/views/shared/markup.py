@@ -1,5 +1,5 @@
-"""Paragraphs, headings, lists and code of Markdown and reStructuredText, for reading only. The
-result is text: links, images and HTML stay as their characters."""
+"""Paragraphs, headings, lists and code found in Markdown and reStructuredText, for reading only.
+Links, images and HTML remain plain characters."""
 
 import re
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ _STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
 class Block(NamedTuple):
-    """A piece of a document: its kind and its words; only code keeps its line breaks."""
+    """A piece of a document: its kind and its text; only code keeps its line breaks."""
 
     kind: str
     text: str
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a document in order; a one-line text is one paragraph."""
+    """Yield the blocks of a document in order; a text of one line is one paragraph."""
     lines = text.split("\n")
     place = 0
     while place < len(lines):
@@ -36,7 +36,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def _block(lines: list[str], place: int) -> tuple[Block, int]:
-    """The block that begins at a line, and the index of the line after it."""
+    """Return the block that begins at a line, and the index of the line after it."""
     line = lines[place].strip()
     if not line:
         return Block(PARAGRAPH, ""), place + 1
@@ -55,13 +55,14 @@ def _block(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _closing(lines: list[str], place: int) -> int:
-    """The line that closes a fence; 0 if none does, in which case the fence is text."""
+    """Return the index of the line that closes a fence; 0 if none does and the fence is text."""
     mark = lines[place].strip()[:3]
     later = range(place + 1, len(lines))
     return next((end for end in later if lines[end].strip() == mark), 0)
 
 
 def _until_blank(lines: list[str], place: int) -> tuple[Block, int]:
+    """Return the lines up to the next blank line as code, and the index of the line after them."""
     end = place
     while end < len(lines) and lines[end].strip():
         end += 1
@@ -69,7 +70,7 @@ def _until_blank(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _flowing(lines: list[str], place: int) -> tuple[Block, int]:
-    """A paragraph or list item, joined into one line."""
+    """Return a paragraph or list item, joined into one line, and the index of the line after it."""
     item = _ITEM.fullmatch(lines[place].strip())
     words, end = [item[1] if item else lines[place].strip()], place + 1
     while end < len(lines) and not _begins(lines, end):
@@ -79,7 +80,7 @@ def _flowing(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _begins(lines: list[str], place: int) -> bool:
-    """True if a line ends the paragraph before it."""
+    """Return true if a line ends the paragraph before it."""
     line = lines[place].strip()
     below = lines[place + 1].strip() if place + 1 < len(lines) else ""
     return (
@@ -91,6 +92,6 @@ def _begins(lines: list[str], place: int) -> bool:
 
 
 def _inline(words: str) -> str:
-    """The text without markup for code and bold: :func:`~numpy.sin` becomes numpy.sin."""
+    """Remove the markup of code and bold: :func:`~numpy.sin` becomes numpy.sin."""
     bare = _CODE.sub(r"\2", _ROLE.sub("", words).replace("\\ ", ""))
     return _STRONG.sub(r"\1", bare)

@@ -1,4 +1,4 @@
-"""Scores as matrices of systems x queries, one dataset at a time."""
+"""Scores as matrices (systems x queries), one dataset at a time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ select name, case when len(parts) > 0 then parts else [name] end
 from datasets where list_contains($datasets, name)
 """
 _MOVED = "select distinct dataset from added.rescored where list_contains($parts, dataset)"
-# Names are literals instead of a join, so that only these datasets' files are opened.
+# The dataset is a parameter, not a join, so that only its files are opened.
 _SCORES = """
 select system, query_id, value from scores
 where dataset = $dataset and measure = $measure
@@ -47,8 +47,8 @@ def of_boards(
     systems: Sequence[str],
     weighted: bool = False,
 ) -> list[Aligned]:
-    """Values of systems on each dataset, for the queries on which all systems have a value; if
-    `weighted`, with the weights of queries, where a dataset has some."""
+    """Return the systems' values on each dataset, for the queries on which all systems have a
+    value; if `weighted`, with the weights of queries where a dataset has weights."""
     parts = _parts(cursor, datasets)
     found, families = (
         _found(cursor, measure, parts, systems),
@@ -65,21 +65,22 @@ def of_parts_together(
     systems: Sequence[str],
     weighted: bool = False,
 ) -> Aligned:
-    """Values of systems on the queries of a dataset, which is given by its parts or its name;
-    `weighted` as in `of_boards`."""
+    """Return the systems' values on the queries of one dataset, which is given by its parts or its
+    name; `weighted` as in `of_boards`."""
     found = _found(cursor, measure, {"": parts}, systems)
     board = _board(found, sorted(parts), systems, query_families.of(cursor, parts))
     return _with_runs(cursor, measure, board, weighted)
 
 
 def _with_runs(cursor: DuckDBPyConnection, measure: str, board: Aligned, weighted: bool) -> Aligned:
+    """Add the weights of queries, if `weighted`, and the variances over runs."""
     board = _by_weight(cursor, board) if weighted else board
     queries = board.queries.assign(weight=board.weights) if board.key else board.queries
     return replace(board, runs=over_runs(cursor, measure, queries, board.systems))
 
 
 def _by_weight(cursor: DuckDBPyConnection, board: Aligned) -> Aligned:
-    """The queries with a weight above 0, by weight; as given if the dataset has no weights."""
+    """Keep the queries with a weight above 0, with weights; all if the dataset has none."""
     if not (found := query_families.weights(cursor, board.queries)):
         return board
     some, of = found[1] > 0, board.families
@@ -89,7 +90,7 @@ def _by_weight(cursor: DuckDBPyConnection, board: Aligned) -> Aligned:
 
 
 def several(cursor: DuckDBPyConnection, systems: Sequence[str]) -> set[str]:
-    """The datasets on which one of the systems has several runs."""
+    """Return the datasets on which at least one of the systems has several runs."""
     found = cursor.execute(_SEVERAL, {"systems": list(systems)}).fetchall()
     return {name for (name,) in found}
 
@@ -97,8 +98,8 @@ def several(cursor: DuckDBPyConnection, systems: Sequence[str]) -> set[str]:
 def over_runs(
     cursor: DuckDBPyConnection, measure: str, queries: DataFrame, systems: Sequence[str]
 ) -> Runs | None:
-    """The run-to-run variances of systems' means over these queries (dataset, query_id, perhaps
-    weight), parts counting equally; None if none of them has several runs."""
+    """Return the run-to-run variances of the systems' means over these queries (dataset, query_id,
+    perhaps weight), parts counting equally; None if no system has several runs."""
     parts = queries["dataset"].unique().tolist()
     asked: dict[str, Any] = {"datasets": parts, "systems": list(systems)}
     if several(cursor, systems).isdisjoint(parts):
@@ -115,9 +116,9 @@ def over_runs(
 def of_parts(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> dict[str, tuple[list[Values], Codes | None, Runs | None]]:
-    """By dataset the values of systems (systems x queries) on each of its parts, or on itself; nan
-    where a system has none; the families of these queries, where some are declared; and the
-    variances of the systems' means over runs, where one has several."""
+    """Return three things for each dataset: the systems' values (systems x queries, nan if missing)
+    on each of its parts, or on the dataset itself; the families of these queries, or None; and the
+    variances of the systems' means over runs, or None if no system has several."""
     parts = _parts(cursor, datasets)
     found, families = (
         _found(cursor, measure, parts, systems),
@@ -148,6 +149,7 @@ def _found(
     parts: Mapping[str, Sequence[str]],
     systems: Sequence[str],
 ) -> dict[str, Scores]:
+    """Return the systems' scores on every part by the cursor's judgements."""
     wanted = _all(parts)
     moved = _moved(cursor, wanted)
     official = [part for part in wanted if part not in moved]
@@ -159,7 +161,7 @@ def _found(
 
 
 def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:
-    """Scores of the queries that the cursor reads."""
+    """Keep the scores of the queries that the cursor reads."""
     queries = one_kind.narrowed(cursor, dataset)
     if queries is None:
         return found
@@ -169,7 +171,7 @@ def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:
 
 
 def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
-    """Datasets on which the cursor's scores are not the official ones."""
+    """Return the datasets on which the cursor's scores differ from the official ones."""
     if set_of(cursor):
         return set(parts)
     if not counts_added(cursor):
@@ -180,7 +182,7 @@ def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
 def _scores(
     cursor: DuckDBPyConnection, dataset: str, measure: str, systems: Sequence[str]
 ) -> Scores:
-    """Values of systems on a dataset by the cursor's judgements."""
+    """Read the systems' scores on a dataset by the cursor's judgements."""
     asked = {"dataset": dataset, "measure": measure, "systems": list(systems)}
     rows = cursor.sql(_SCORES, params=asked).to_arrow_table()
     queries = rows["query_id"].unique().sort()
@@ -191,7 +193,7 @@ def _scores(
 
 
 def numbered(names: pa.ChunkedArray, among: pa.Array) -> np.ndarray:
-    """The index of each name in `among`, by Arrow, since Python strings would take longer."""
+    """Return the index of each name in `among`; Arrow finds it faster than Python."""
     return pc.call_function("index_in", [names], pc.SetLookupOptions(among)).to_numpy()
 
 
@@ -201,7 +203,7 @@ def _board(
     systems: Sequence[str],
     families: DataFrame,
 ) -> Aligned:
-    """Parts side by side, without queries on which a system has no value."""
+    """Join the values on these parts, without queries on which a system has no value."""
     table = np.concatenate([found[part].values for part in parts], axis=1)
     whole = np.logical_not(np.isnan(table).any(axis=0))
     queries = _queries(found, parts, whole)
@@ -214,7 +216,7 @@ def _board(
 def _queries(
     found: dict[str, Scores], parts: Sequence[str], chosen: np.ndarray | None = None
 ) -> DataFrame:
-    """dataset, query_id: queries of parts, either all or the chosen ones."""
+    """Return dataset, query_id of the queries of these parts, or of the `chosen` ones (true)."""
     ids = pa.chunked_array([found[part].queries for part in parts], pa.string())
     names = np.repeat(parts, [len(found[part].queries) for part in parts])
     some = np.ones(len(names), bool) if chosen is None else chosen

@@ -1,4 +1,4 @@
-"""A matrix as ranked lists, for narrow screens and as a table."""
+"""A matrix as ranked lists, for narrow screens and as a data table."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -10,12 +10,12 @@ from compute.base.words import several
 from compute.evaluate.tolerance import ranks
 
 MOST_ROWS = 40
-"""Most rows of a list on a page; its table has all."""
+"""Most rows of a list on a page; the data table has all."""
 _NUMBERS = "font-variant-numeric:tabular-nums"
 
 
 class Row(NamedTuple):
-    """A line of a list: rank (absent if unranked), name, formatted value."""
+    """A line of a list: the rank (None if unranked), the name, and the formatted value."""
 
     rank: int | None
     name: str
@@ -30,22 +30,20 @@ class Ranked(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Content of a matrix as lists."""
+    """A matrix as lists."""
 
     of: str
-    """Label of the picker, such as "Dataset"."""
+    """Label of the picker of a list, such as "Dataset"."""
     name: str
-    """Noun of its names, such as "System"."""
+    """Noun for the names in the lists, such as "System"."""
     lists: Sequence[Ranked]
 
 
 def ranked(
     title: str, entries: Iterable[tuple[str, float, str]], *, descending: bool = True
 ) -> Ranked:
-    """Entries of name, value and words by value, the best first; ties share a rank.
-
-    Those with an absent value (nan) come last, without a rank.
-    """
+    """Rank entries (name, value, formatted value), the best first; ties share a rank. Entries whose
+    value is nan come last, without a rank."""
     given = list(entries)
     places = ranks([value for _, value, _ in given], descending=descending).tolist()
     rows = [
@@ -56,8 +54,7 @@ def ranked(
 
 
 def table(told: Lists) -> DataFrame:
-    """The lists one after the other: list title (if several), rank, name, value. All but the
-    rank are text."""
+    """Return all lists as one table: list title (if several lists), rank, name, formatted value."""
     frame = DataFrame(
         [(one.title, *row) for one in told.lists for row in one.rows],
         columns=[told.of, "Rank", told.name, "Value"],
@@ -66,7 +63,7 @@ def table(told: Lists) -> DataFrame:
 
 
 def finding(one: Ranked) -> str:
-    """The first line of a list as a sentence; empty if nothing in it has a rank."""
+    """Return a sentence naming the first of a list; empty if no row has a rank."""
     first = [row for row in one.rows if row.rank == 1]
     if not first:
         return ""
@@ -75,7 +72,7 @@ def finding(one: Ranked) -> str:
 
 
 def as_html(one: Ranked) -> str:
-    """A list as HTML: plain lines, escaped here; at most MOST_ROWS of them."""
+    """Return a list as HTML with at most MOST_ROWS lines; texts are escaped here."""
     numbered = any(row.rank for row in one.rows)
     lines = "".join(_line(row, numbered=numbered) for row in one.rows[:MOST_ROWS])
     more = len(one.rows) - MOST_ROWS
@@ -89,6 +86,7 @@ def as_html(one: Ranked) -> str:
 
 
 def _line(row: Row, *, numbered: bool) -> str:
+    """Return a row as an HTML list item, with space for a rank if the list is `numbered`."""
     place = f"{row.rank}." if row.rank else ""
     rank = f'<span style="flex:none;min-width:1.8rem;text-align:right;{_NUMBERS}">{place}</span>'
     return (

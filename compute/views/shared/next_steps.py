@@ -1,4 +1,4 @@
-"""Next steps when some data of a dataset are missing: a sentence each, for pages."""
+"""Sentences for pages that say which data of a dataset are missing and how to get them."""
 
 from collections.abc import Sequence
 
@@ -9,26 +9,26 @@ from compute.datasets.places import how_to_judge, how_to_run
 
 
 def record(facts: DataFrame) -> Dataset:
-    """Dataset in a row of the table `datasets`."""
+    """Return the dataset in the only row of `facts`, a row of the table `datasets`."""
     row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0].to_dict()
     return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
 
 
 def without_judgements(name: str) -> str:
-    """Reason why nothing is scored on a user's dataset with runs, with the next step."""
+    """Say why nothing is scored on a user's dataset that has runs, and what to do next."""
     return f"{name} has no judgements yet, so nothing is scored: {how_to_judge(name)}."
 
 
 def without_texts(dataset: Dataset) -> str:
-    """Reason why ids are shown instead of texts, and how to get the texts."""
+    """Say why ids are shown instead of texts, and how to get the texts."""
     if dataset.group == "own":
         return "No document texts are stored. Use “Add texts” to import them."
     return f"Texts are not shipped with Beirscope: {how_to_run(dataset, 'add-texts')}."
 
 
 def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequence[str] = ()) -> str:
-    """Reason why nothing computed is shown, and how to compute it; `is_loaded`: documents are
-    stored. `outdated` are systems whose runs are older than the dataset's replacement."""
+    """Say why nothing computed is shown, and how to compute it. `is_loaded`: documents are stored.
+    `outdated`: systems whose runs are older than the dataset's present data."""
     if outdated:
         return (
             f"{', '.join(outdated)}: left out because the data of {dataset.title} were replaced"

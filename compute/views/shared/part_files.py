@@ -6,8 +6,8 @@ from duckdb import DuckDBPyConnection
 
 
 def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
-    """Paths of the parts of one kind for some systems on a dataset. Naming them is faster than
-    filtering a view of all parts, especially for hits."""
+    """Return the paths of the parts of one kind for these systems on a dataset. Reading named files
+    is faster than filtering a view of all parts, especially for hits."""
     found = cursor.execute(
         """
         select path from parts

@@ -1,4 +1,4 @@
-"""Styles of a printed table: which of its columns are scores."""
+"""Styles of a printed table: how its columns of scores are marked."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -7,18 +7,18 @@ from pandas import DataFrame
 
 
 class Scores(NamedTuple):
-    """Score columns of a table: the best of each is bold, the second best underlined."""
+    """Score columns of a table: the best value of each is bold, the second best underlined."""
 
     columns: Sequence[str]
     sign: int = 1
     """-1 if lower is better."""
     ranked: DataFrame | None = None
-    """True for compared (not in-domain) cells, in the shape of the rows; None compares all."""
+    """Frame of the rows' shape, true for cells to compare (not in-domain); None compares all."""
     marked: Callable[[], DataFrame | None] | None = None
-    """Function called at export: true for significantly better cells, in the shape of the rows."""
+    """Called at export; returns a frame of the rows' shape, true for significantly better cells."""
     note: str = ""
     """Meaning of MARK, if cells are marked."""
     apart: str = ""
-    """Reason why some cells, shown in italics, are not compared."""
+    """Reason why the cells in italics are not compared."""
     lower: Sequence[str] = ()
     """Columns for which lower is better, regardless of `sign`."""

@@ -1,5 +1,4 @@
-"""Query groups, by their words, their judgements, or a user's labels. Results on them can be
-tested, except for those of BY_RESULTS."""
+"""Query groups by words, judgements or labels. Results on all but BY_RESULTS can be tested."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,10 +18,10 @@ WORDS, RELEVANT, FIRST, RARE = "words", "relevant", "question", "vocabulary"
 LANGUAGE = "language"
 """A label that a query gets from its dataset unless a file has a different one."""
 ANSWERED = "answered"
-"""Whether all systems, some or none find a relevant document in the top 10. It is only descriptive:
-a test on queries selected by score would detect that selection."""
+"""Key of the groups by how many systems (all, some or none) find a relevant document in the top 10.
+They are only descriptive: a test on queries selected by score would detect that selection."""
 BY_RESULTS = {ANSWERED: "derived from the scores", REASON: "made by people who saw the results"}
-"""Keys of groups that describe the results, and why."""
+"""Keys of groups that describe the results, with the reason why they do."""
 TITLES = {
     WORDS: "query length",
     RELEVANT: "relevant documents",
@@ -30,16 +29,16 @@ TITLES = {
     RARE: "rare words",
     ANSWERED: "answered in the top 10 by",
 }
-"""Properties that group queries without labels (if they differ), with titles."""
+"""Properties that group queries without labels, with titles; used if queries differ in them."""
 FEWEST = 10
-"""Fewest occurrences of a word that is not rare in a corpus."""
+"""A word with at least this many occurrences in a corpus is not rare there."""
 SHARES = ("none", "under half", "half or more")
-"""Values: the share of a query's distinct words that are rare in the corpus or missing from it."""
+"""Groups by the share of a query's distinct words that are rare in, or missing from, the corpus."""
 SYSTEMS = ("none", "some", "all")
 GROUPS = 5
 """Number of groups of about equal size into which a numeric property divides queries."""
 QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
-"""First words of English questions that have their own group."""
+"""First words of English questions, each of which has its own group."""
 POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "has")
 YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
 
@@ -78,26 +77,26 @@ class Kind(NamedTuple):
     """A query group, such as queries of 5 to 7 words."""
 
     key: str
+    """Key of the grouping, such as WORDS or a label's."""
     value: str
     datasets: tuple[str, ...]
-    """Key of the grouping."""
     ready: bool = True
-    """True for groups by other properties than labels."""
+    """True for groups by properties that need no labels."""
 
     @property
     def title(self) -> str:
-        """Title on pages."""
+        """Title shown on pages."""
         return f"{TITLES.get(self.key, self.key)}: {self.value}"
 
     @property
     def name(self) -> str:
-        """Value in the address: the first colon ends the key, so colons within it are escaped."""
+        """Value in an address; colons within the key are escaped, since the first ends the key."""
         return f"{self.key.replace('%', '%25').replace(':', '%3A')}:{self.value}"
 
 
 @select(datasets=("datasets",), shows="datasets")
 def queries(datasets: Sequence[str]) -> str:
-    """dataset, query_id, text, n_words, n_relevant: every query of datasets, one or all parts."""
+    """Select dataset, query_id, text, n_words, n_relevant of all queries of these datasets."""
     return """
         with judged as (
             select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
@@ -111,11 +110,9 @@ def queries(datasets: Sequence[str]) -> str:
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, query_id, key, value: the labels that a file gave the queries of datasets.
-
-    Labels of queries that a new import removed do not count. If languages differ by dataset or
-    label, a query without a label LANGUAGE has its dataset's language.
-    """
+    """Return dataset, query_id, key and value of the labels that files gave the queries. Labels of
+    queries that a new import removed do not count. If languages differ by dataset or label, a query
+    without a label LANGUAGE gets its dataset's language."""
     named = {"datasets": list(datasets)}
     if not cursor.execute(_MAY_HAVE_LABELS, named).fetchall()[0][0]:
         return DataFrame(columns=["dataset", "query_id", "key", "value"], dtype="str")
@@ -143,8 +140,9 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 
 @question(datasets=("datasets",), whole=True)
 def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, query_id, rare: the share of its distinct words that are rare in its corpus, 0 to 1;
-    for queries with text, if the corpus's words are counted."""
+    """Return dataset, query_id and rare: the share (0 to 1) of the query's distinct words that are
+    rare in its corpus. Queries without text, or whose corpus's words are uncounted, are left
+    out."""
     named = {"datasets": list(datasets)}
     # A list instead of a join, so that only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
@@ -156,7 +154,7 @@ def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame
 
 @select(datasets=("datasets",), shows="runs")
 def answered(datasets: Sequence[str]) -> str:
-    """dataset, query_id, answered: number of SYSTEMS with a relevant document in the top 10."""
+    """Select dataset, query_id, answered: which SYSTEMS find a relevant document in the top 10."""
     return f"""
         select dataset, query_id, case when min(value) > {TOLERANCE} then 'all'
                when max(value) > {TOLERANCE} then 'some' else 'none' end as answered
@@ -168,8 +166,8 @@ def answered(datasets: Sequence[str]) -> str:
 
 @select(datasets=("datasets",), whole=True)
 def seen(datasets: Sequence[str], systems: Sequence[str]) -> str:
-    """dataset, system: the runs that were stored before a query of datasets was last given a
-    reason, which may be due to these very runs."""
+    """Select dataset and system of the runs stored before a query of these datasets was last given
+    a reason, because the reason may be due to these very runs."""
     return f"""
         select runs.dataset, runs.system from parts runs join parts labels using (dataset)
         where runs.kind = 'hits' and labels.kind = 'query_labels' and labels.system = ''
@@ -181,7 +179,7 @@ def seen(datasets: Sequence[str], systems: Sequence[str]) -> str:
 
 @select()
 def labelled() -> str:
-    """dataset: datasets with labelled queries; all with queries, if their languages differ."""
+    """Select the datasets with labelled queries, or with any queries if their languages differ."""
     return """
         with asked as (
             select dataset, language from parts join datasets on name = dataset
@@ -196,9 +194,9 @@ def labelled() -> str:
 def kinds(
     cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True, rare: bool = True
 ) -> DataFrame:
-    """key, value, n_queries, n_datasets, n_all (all their queries): every query group, with cut
-    points over all `datasets` at once. `ready=False`: only groups by labels, which is faster.
-    `rare=False`: groups by rare words are listed unread, with 0 queries."""
+    """List every query group: key, value, n_queries, n_datasets, n_all (queries of all `datasets`),
+    with cut points over all datasets. `ready=False`: only groups by labels, which is faster.
+    `rare=False`: words are not read, so groups by rare words are listed with 0 queries."""
     asked, keyed = _keyed(cursor, datasets, ready=ready, rare=rare)
     rows = [
         (key, str(value), int(own.sum()), asked.loc[own, "dataset"].nunique(), len(asked))
@@ -216,7 +214,7 @@ def kinds(
 def of_kind(
     cursor: DuckDBPyConnection, datasets: Sequence[str], key: str, value: str, *, ready: bool = True
 ) -> DataFrame:
-    """dataset, query_id: the queries of a `Kind`; `ready` as in `kinds`."""
+    """Return dataset and query_id of the queries in a group (a `Kind`); `ready` as in `kinds`."""
     asked, keyed = _keyed(cursor, datasets, ready=ready, rare=key == RARE)
     own = (keyed[key] == value).to_numpy(bool) if key in keyed else np.zeros(len(asked), bool)
     return asked.loc[own, ["dataset", "query_id"]].reset_index(drop=True)
@@ -225,6 +223,7 @@ def of_kind(
 def _keyed(
     cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool, rare: bool
 ) -> tuple[DataFrame, dict[str, Series]]:
+    """Return the queries (only labelled ones unless `ready`) and their groups by key."""
     given = labels(cursor, datasets)
     if ready:
         asked = queries(cursor, datasets)
@@ -235,9 +234,9 @@ def _keyed(
 
 
 def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) -> dict[str, Series]:
-    """Each query's value for every key with at least two groups; absent if unknown. `asked`:
-    dataset, query_id, text, n_words, n_relevant; `given` as from `labels`, `rare` as from
-    `rare_words`. The categories of each series are in order: numbers ascending, question words as
+    """Return each query's value by key, for the keys with at least two groups; unknown values are
+    absent. `asked`: dataset, query_id, text, n_words, n_relevant. `given` and `rare`: as from
+    `labels` and `rare_words`. The categories are in order: numbers ascending, question words as
     listed, labels alphabetically, with digits as numbers."""
     found = {
         WORDS: _numbers(asked["n_words"].where(asked["n_words"] > 0)),
@@ -250,7 +249,7 @@ def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) ->
         found[RARE] = _shares(shares.set_axis(asked.index))
     for key, rows in given.groupby("key"):
         if rows["value"].nunique() > MOST_VALUES:
-            continue  # these are query families, not groups
+            continue  # so many values are query families, not groups
         values = rows.set_index(["dataset", "query_id"])["value"].reindex(where)
         order = sorted(rows["value"].unique(), key=_in_order)
         name = f"{key} (labels)" if key in (*TITLES, *TITLES.values()) else str(key)
@@ -259,7 +258,7 @@ def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) ->
 
 
 def _numbers(numbers: Series) -> Series:
-    """At most GROUPS groups, such as `5 to 7`, of about the same number of queries."""
+    """Divide queries by a number into up to GROUPS groups of similar size, such as `5 to 7`."""
     known = numbers.dropna().astype(np.int64)
     found = Series(pd.Categorical([None] * len(numbers)), index=numbers.index)
     if known.empty:
@@ -285,6 +284,7 @@ def _shares(shares: Series) -> Series:
 
 
 def _first_words(texts: Series) -> Series:
+    """Group queries by first word: each of QUESTIONS, yes-or-no questions, and others."""
     first = texts.str.extract(r"^\W*(\w+)", expand=False).str.lower()
     named = first.where(first.isin(QUESTIONS), NO_QUESTION)
     named = named.mask(first.isin(POLAR), YES_OR_NO).where(texts.notna())
@@ -292,6 +292,7 @@ def _first_words(texts: Series) -> Series:
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
+    """Return a sorting key by which numbers come first, ascending, and then texts."""
     try:
         number = float(value)
     except ValueError:

@@ -1,7 +1,5 @@
-"""Means of a dataset's systems, and the pairs that differ significantly.
-
-`datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
-"""
+"""Means of a dataset's systems, and the pairs that differ significantly. `datasets` is one dataset,
+or all parts of a dataset, whose mean is the mean of its parts' means."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,13 +51,11 @@ where list_contains($datasets, dataset) and measure = $measure and value is not 
 
 @question(datasets=("datasets",), shows="runs")
 def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
-    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
-    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10), runs and of_runs
-    (the standard deviation between its runs' means; both absent for one run).
-
-    If queries have families, also variance (of the mean) and freedom from `families.of_mean`, and
-    the number of families: 0 for a part without any, whose variance is over queries.
-    """
+    """Return the mean of every system on every part: dataset, system, n, mean, spread (the standard
+    deviation over queries, with n - 1; absent for one query), hole (mean Hole@10), runs, and
+    of_runs (the standard deviation of the runs' means; it and runs are absent for one run). If
+    queries have families, also return variance (of the mean) and freedom, from `families.of_mean`,
+    and the number of families: 0 for a part without families, whose variance is over queries."""
     asked = {"datasets": list(datasets), "measure": measure}
     rows = cursor.execute(_STANDING, asked).df()
     families = query_families.of(cursor, datasets)
@@ -81,9 +77,10 @@ def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) 
 
 @question(datasets=("datasets",), shows="runs")
 def by_weight(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
-    """`standing` by the weights of queries: dataset, system, n (queries of a weight above 0), mean,
-    variance, freedom, effective (Kish: as many equally weighted queries), hole (absent), runs and
-    of_runs. The variance is absent where the queries count as fewer than FEWEST_EFFECTIVE."""
+    """Return `standing` by the weights of queries: dataset, system, n (queries of a weight above
+    0), mean, variance, freedom, effective (Kish's number of equally weighted queries), hole
+    (absent), runs and of_runs. The variance is absent if the effective number is under
+    FEWEST_EFFECTIVE."""
     values = cursor.execute(_VALUES, {"datasets": list(datasets), "measure": measure}).df()
     given = query_families.of(cursor, datasets, "weight").rename(columns={"family": "weight"})
     values = values.merge(given.astype({"weight": float}), "inner", ["dataset", "query_id"])
@@ -105,7 +102,7 @@ def by_weight(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str)
 
 
 def by_family(rows: DataFrame) -> str:
-    """Sentence on query families for rows of `standing`; empty without any."""
+    """Say how many query families rows of `standing` have; empty if there are none."""
     if "families" not in rows or not len(rows):
         return ""
     own = rows[rows["system"] == rows["system"].iloc[int(rows["mean"].argmax())]]
@@ -116,12 +113,10 @@ def by_family(rows: DataFrame) -> str:
 
 
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
-    """A row per system, the best first: system, n, value, low, high (Student's 95 %, of several
-    runs over queries and runs), hole, runs, spread (between the runs' means; absent for one run).
-
-    `rows`: from `standing`, a row per part; parts have equal weight, and a system that lacks a part
-    is left out.
-    """
+    """Return a row per system, the best first: system, n, value, low, high (Student's 95% CI; with
+    several runs over queries and runs), hole, runs, spread (of the runs' means; absent for one
+    run). `rows`: from `standing`, a row per part. Parts have equal weight; systems need all
+    parts."""
     n_parts = rows["dataset"].nunique()
     if "variance" not in rows:
         freedom = rows.groupby("system")["n"].transform("sum") - n_parts
@@ -146,8 +141,8 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
 
 
 def _over_runs(table: DataFrame, rows: DataFrame, n_parts: int) -> DataFrame:
-    """Rows of `ranked` with the intervals over queries and runs of systems with several runs, runs
-    (their number) and spread: the standard deviation between the runs' means."""
+    """Add runs (their number) and spread (the standard deviation of the runs' means) to a table of
+    `ranked`, and replace intervals of systems with several runs by those over queries and runs."""
     given = rows.set_index(["system", "dataset"])[["runs", "of_runs"]].unstack()
     n, of = (given[name].reindex(table["system"]).to_numpy(float) for name in ("runs", "of_runs"))
     n, of = np.nan_to_num(n, nan=1), of / max(n_parts, 1)
@@ -161,7 +156,7 @@ def _over_runs(table: DataFrame, rows: DataFrame, n_parts: int) -> DataFrame:
 
 
 def by_runs(ranked: DataFrame, titles: Mapping[str, str]) -> str:
-    """Sentence about the systems of `ranked` with several runs; empty without any."""
+    """Say which systems of `ranked` have several runs; empty if none has."""
     if "runs" not in ranked:
         return ""
     several = ranked[ranked["runs"] > 1]
@@ -179,13 +174,11 @@ def by_runs(ranked: DataFrame, titles: Mapping[str, str]) -> str:
 def among_all(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> DataFrame:
-    """Every pair of the systems on one dataset, corrected (maxT) for all of them: a, b, p, n_pairs,
-    and as `power.of_pairs` difference, n, level, deviation, detectable, alone. If the dataset has
-    query families, everything is by family and `by_family` is true.
-
-    p is below .05 exactly if `leaderboard.select_order.of_runs` separates the two on this dataset,
-    by the same intervals. Raises WrongInput for fewer than two shared queries.
-    """
+    """Test every pair of the systems on one dataset, corrected (maxT) for all pairs: a, b, p,
+    n_pairs, and from `power.of_pairs` difference, n, level, deviation, detectable, alone. If the
+    dataset has query families, all tests are by family and `by_family` is true. p is below .05
+    exactly if `leaderboard.select_order.of_runs`, with the same intervals, separates the two on
+    this dataset. Raises WrongInput for fewer than two shared queries."""
     (board,) = matrices.of_boards(cursor, measure, datasets, systems)
     about: dict[str, Any] = {"weights": board.weights, "families": board.families}
     found = significance.pairs(board.values, **about, runs=board.runs, resamples=0)
@@ -198,6 +191,6 @@ def among_all(
 
 
 def pair(found: DataFrame, a: str, b: str) -> Series:
-    """The row of two systems (in either order) in a frame of `among_all`."""
+    """Return the row of two systems, in either order, in a frame of `among_all`."""
     there = found["a"].isin([a, b]) & found["b"].isin([a, b])
     return found[there].iloc[0]

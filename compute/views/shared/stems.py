@@ -1,4 +1,4 @@
-"""Stems of English words, as in Lucene's English analyser."""
+"""Stems of English words, as made by Lucene's English analyser."""
 
 import re
 from functools import lru_cache
@@ -12,9 +12,10 @@ _SYLLABLE = re.compile(r"[aeiouy]+[^aeiouy]+")
 
 @lru_cache(2**17)
 def stem(word: str) -> str:
-    """The stem of a lower-case word; a word with letters other than a to z is its own stem. Porter
-    (1980) with the additions of Lucene's filter: words of two letters are unchanged, and after a
-    syllable -bli becomes -ble and -logi becomes -log, as in assembly and etiology."""
+    """Return the stem of a lower-case word; a word with letters other than a to z is its own stem.
+    The stemmer is Porter's (1980) with the additions of Lucene's filter: words of two letters are
+    unchanged; after a syllable -bli becomes -ble and -logi becomes -log, as in assembly,
+    etiology."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
     later = _LATER.fullmatch(word)

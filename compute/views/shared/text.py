@@ -17,18 +17,16 @@ _MARK = (
 
 
 def query_words(query: str) -> frozenset[str]:
-    """Words of the query worth marking: in lower case, without stop words and single letters."""
+    """Return the words to mark: in lower case, without stop words and single letters."""
     words = {word.casefold() for word in _WORD.findall(query)}
     return frozenset(word for word in words - STOP_WORDS if len(word) > 1)
 
 
 def pieces(text: str, query: str) -> list[str]:
-    """`text` split into pieces; the second, fourth and so on have the stem of a query word.
-
-    Neighbours of a word may be empty; joined, the pieces are the text.
-    """
+    """Split `text` so that the second, fourth … piece has the stem of a query word. The other
+    pieces may be empty; joined, all pieces are the text."""
     marked = {stem(word) for word in query_words(query)}
-    # A single character is usually a particle.
+    # In scripts without spaces, a single character is usually a particle.
     unspaced = {word for word in words_without_blanks(query) if len(word) > 1}
     longest_first = sorted(map(re.escape, unspaced), key=len, reverse=True)
     within = re.split(f"({'|'.join(longest_first)})", text) if unspaced else [text]
@@ -47,11 +45,8 @@ def pieces(text: str, query: str) -> list[str]:
 
 
 def highlighted(text: str, query: str) -> str:
-    """`text` as HTML with the query's words in `<mark>`; everything else is escaped.
-
-    Each piece is escaped by itself, so nothing from the text or the query reaches the page as
-    markup.
-    """
+    """Return `text` as HTML with the query's words in `<mark>`. Each piece is escaped separately,
+    so nothing from the text or the query becomes markup."""
     return "".join(
         f"{_MARK}{html.escape(piece)}</mark>" if place % 2 else html.escape(piece)
         for place, piece in enumerate(pieces(text, query))
@@ -67,10 +62,8 @@ _PARTS = {
 
 
 def document(title: str, text: str, query: str) -> str:
-    """A document as HTML at reading width, title in bold, the query's words marked.
-
-    Its paragraphs, headings, lists and code are formatted; nothing else becomes markup.
-    """
+    """Return a document as HTML at reading width, with the title in bold and the query's words
+    marked. Its paragraphs, headings, lists and code are formatted; nothing else becomes markup."""
     heading = f"<strong>{highlighted(title, query)}</strong>" if title.strip() else ""
     body = "".join(_PARTS[kind].format(highlighted(words, query)) for kind, words in blocks(text))
     return f'<div dir="auto" style="max-width:72ch">{heading}{body}</div>'

@@ -1,5 +1,5 @@
-"""Palettes and templates for light, dark and print, and common settings of figures. Text
-in Plotly is a subset of HTML, so outside names and notes go through `escape`."""
+"""Palettes and templates for light, dark and print, and settings common to figures. Plotly reads
+text as a subset of HTML, so outside names and notes must go through `escape`."""
 
 import html
 import math
@@ -30,9 +30,9 @@ class Palette:
     outline: str
     """Outline of a chosen cell, distinct from both ends of the scales."""
     sequential: tuple[str, ...]
-    """Low to high."""
+    """Stops of a scale from low to high."""
     diverging: tuple[str, ...]
-    """From loss to win; the middle colour means no difference."""
+    """Stops of a scale from loss to win; the middle colour means no difference."""
     win: str
     loss: str
     categories: tuple[str, ...]
@@ -114,14 +114,14 @@ _GLYPHS: dict[str, str] = dict(zip(SYMBOLS, "●■◆▲●⬢★▼✚", stric
 
 
 def palette(theme: str) -> Palette:
-    """The palette of a theme. Raises WrongInput for an unknown theme."""
+    """Return the palette of a theme. Raises WrongInput for an unknown theme."""
     if theme not in PALETTES:
         raise WrongInput(f"no theme {theme!r}; known: {', '.join(PALETTES)}")
     return PALETTES[theme]
 
 
 def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
-    """Colour and symbol of a domain or family; unknown names are muted."""
+    """Return colour and symbol of a domain or family; unknown names are muted circles."""
     if name not in known:
         return palette(theme).muted, "circle"
     place = list(known).index(name)
@@ -129,13 +129,13 @@ def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
 
 
 Entry = tuple[str, str, str]
-"""Colour, sign and name for a legend; without a colour, the sign has the text's colour."""
+"""Colour, sign and name of a legend entry; without a colour, the sign has the text's colour."""
 Legend = Callable[[str], Sequence[Entry]]
-"""Colour, sign and label of each kind of mark, in a theme's colours."""
+"""Function that returns a legend's entries in the colours of a theme."""
 
 
 def legend(entries: Iterable[Entry]) -> str:
-    """A legend as one line of HTML; names are escaped here."""
+    """Return a legend as one line of HTML; names are escaped here."""
     signs = [
         (f'<span style="color:{colour}">{sign}</span>' if colour else sign, html.escape(name))
         for colour, sign, name in ((one, html.escape(two), three) for one, two, three in entries)
@@ -148,20 +148,20 @@ def legend(entries: Iterable[Entry]) -> str:
 
 
 def headline(said: str, about: str, entries: Iterable[Entry], theme: str) -> str:
-    """Head of a figure as HTML: title, legend and subject."""
+    """Return the head of a figure as HTML: title, legend, and subject (`about`) in small type."""
     look = palette(theme)
     small = f'<div style="font-size:0.87rem;color:{look.muted}">{html.escape(about)}</div>'
     return f"<b>{html.escape(said)}</b>{legend(entries) if entries else ''}{small if about else ''}"
 
 
 def legend_entry(name: str, known: Sequence[str], theme: str) -> Entry:
-    """A domain or family as an entry of `legend`."""
+    """Return a domain or family as an entry of `legend`."""
     colour, symbol = mark(name, known, theme)
     return colour, _GLYPHS[symbol], name
 
 
 def families(found: Iterable[str], theme: str) -> list[Entry]:
-    """Colours of these families of systems, for `legend`."""
+    """Return the legend entries of these families of systems."""
     there = set(found)
     return [(mark(name, FAMILIES, theme)[0], "■", name) for name in FAMILIES if name in there]
 
@@ -171,7 +171,7 @@ def _channels(colour: str) -> tuple[int, int, int]:
 
 
 def colour(share: float, stops: Sequence[str]) -> str:
-    """The colour at `share` of a scale (0: first stop, 1: last stop); clipped outside."""
+    """Return the colour at `share` of a scale: 0 or less is the first stop, 1 or more the last."""
     place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
     low = min(int(place), len(stops) - 2)
     pairs = zip(_channels(stops[low]), _channels(stops[low + 1]), strict=True)
@@ -179,12 +179,12 @@ def colour(share: float, stops: Sequence[str]) -> str:
 
 
 def colorscale(stops: Sequence[str]) -> list[list[float | str]]:
-    """The stops as Plotly's evenly spaced colour scale."""
+    """Return the stops as Plotly's evenly spaced colour scale."""
     return [[place / (len(stops) - 1), stop] for place, stop in enumerate(stops)]
 
 
 def _luminance(colour: str) -> float:
-    """Relative luminance as WCAG 2.1 defines it."""
+    """Return the relative luminance of a colour as WCAG 2.1 defines it."""
     parts = [channel / 255 for channel in _channels(colour)]
     linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -194,25 +194,25 @@ INKS = ("#111418", "#ffffff")
 
 
 def contrast(one: str, other: str) -> float:
-    """Contrast ratio of two colours, 1 to 21, as WCAG 2.1 defines it."""
+    """Return the contrast ratio (1 to 21) of two colours as WCAG 2.1 defines it."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def ink(background: str) -> str:
-    """Near-black or white, whichever is more legible on this background."""
+    """Return near-black or white, whichever is more legible on this background."""
     return max(INKS, key=lambda candidate: contrast(candidate, background))
 
 
 def escape(text: str, longest: int = 60) -> str:
-    """Outside text as Plotly must draw it: literally, on one line, truncated."""
+    """Return outside text as Plotly must draw it: literally, on one line, truncated."""
     return html.escape(cut(str(text), longest), quote=False).replace("$", "&#36;")
 
 
 def cut(text: str, longest: int) -> str:
-    """A text on one line, truncated to a number of characters. A name that ends with parameters
-    loses its middle, since systems of one family differ in the last parameters; other texts lose
-    their end."""
+    """Truncate a text to one line of at most `longest` characters. A name that ends in parameters
+    loses its middle, since systems of a family differ in the last ones; other texts lose their
+    end."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
@@ -221,7 +221,7 @@ def cut(text: str, longest: int) -> str:
 
 
 def plain(value: float, digits: int = 3) -> str:
-    """A value in a cell: no leading zero, a true minus; empty if absent."""
+    """Format a value for a cell: no leading zero, a true minus sign, and a dash if absent."""
     if value is None or math.isnan(value):
         return "–"
     text = f"{abs(value):.{digits}f}"
@@ -230,19 +230,19 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference in a cell: `+.053`, `−.175`; without a sign if it rounds to 0."""
+    """Format a difference for a cell: `+.053`, `−.175`; without a sign if it rounds to 0."""
     text = plain(value, digits)
     return f"+{text}" if value > 0 and float(text) else text
 
 
 def between(low: float, high: float, digits: int = 3) -> str:
-    """An interval as text: `.21 to .35`."""
+    """Format an interval as text: `.21 to .35`."""
     known = not (math.isnan(low) or math.isnan(high))
     return f"{plain(low, digits)} to {plain(high, digits)}" if known else "–"
 
 
 def precise(value: float, *, with_sign: bool = False) -> str:
-    """A value in a hover text: `0.757`, with a fourth digit if it is informative."""
+    """Format a value for a tooltip: `0.757`, with a fourth digit unless it is 0."""
     text = f"{abs(value):.4f}"
     sign = "−" if value < 0 and float(text) else "+" if with_sign else ""
     return sign + text.removesuffix("0")
@@ -261,8 +261,8 @@ def _axis(look: Palette) -> dict[str, Any]:
 
 @cache
 def template(theme: str) -> go.layout.Template:
-    """Layout of all figures of a theme: font, inks, grid, hover, minimal margins; axes are fixed,
-    there is no legend by default, and annotations have no arrows."""
+    """Return the layout of all figures of a theme: font, colours, grid, tooltips, narrow margins.
+    Axes are fixed, there is no legend by default, and annotations have no arrows."""
     look = palette(theme)
     font = {"family": look.font, "size": 13, "color": look.text}
     layout = go.Layout(

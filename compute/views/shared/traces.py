@@ -16,28 +16,29 @@ _SILENT: Trace = {"hoverinfo": "skip"}
 
 
 def hover(texts: Sequence[Any]) -> Trace:
-    """Tooltip of each point. It is not the template itself, which would interpret `%{x}` in a
-    title."""
+    """Return points' tooltips, not as the template, which would interpret `%{x}` in a title."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 
 def marks(x: Any, y: Any, look: Trace, words: Sequence[Any] | None = None, **more: Any) -> Trace:
-    """Marks at points, in rows from 0 up if `y` is None; without words there is no tooltip. `look`:
-    size, colour and so on; opaque, since Plotly makes marks with a list of sizes transparent."""
+    """Return marks at points, in rows from 0 up if `y` is None; without `words` they have no
+    tooltip. `look`: size, colour and so on. They are opaque, since Plotly makes marks with a list
+    of sizes transparent."""
     said = _SILENT if words is None else hover(words)
     places = {"x": x, "y": list(range(len(x))) if y is None else y, "mode": "markers"}
     return {"type": "scatter", **places, "marker": {"opacity": 1} | look, **said, **more}
 
 
 def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int = 20) -> Trace:
-    """Invisible points that give traces hover and clicks; `data` is their customdata."""
+    """Return invisible points with tooltips that can be clicked; `data` is their customdata."""
     return marks(x, y, {"opacity": 0, "size": size}, texts, customdata=data)
 
 
 def cells(
     z: Any, stops: Sequence[str] = (), most: float = 1, words: Any = None, **more: Any
 ) -> Trace:
-    """Cells of a matrix, coloured by stops from 0 to `most`, or by the layout's axis of colours."""
+    """Return a matrix's cells, coloured by stops from 0 to `most` or by the layout's colour
+    axis."""
     scale = {"zmin": 0, "zmax": most, "colorscale": colorscale(stops), "showscale": False}
     scale = scale if stops else {"coloraxis": "coloraxis"}
     said = _SILENT if words is None else hover(words)
@@ -48,7 +49,7 @@ def cells(
 def texts(
     places: Iterable[tuple[Any, Any]], words: Iterable[str], inks: Iterable[str], size: int = 13
 ) -> list[Trace]:
-    """Words at positions (x, y), one trace per ink, since a selection would fade all others."""
+    """Return words at positions (x, y), a trace per ink, since a selection fades other traces."""
     by_ink: dict[str, list[tuple[tuple[Any, Any], str]]] = {}
     for place, word, ink in zip(places, words, inks, strict=True):
         by_ink.setdefault(ink, []).append((place, word))
@@ -69,20 +70,19 @@ def texts(
 
 
 def text_size(columns: int) -> int:
-    """Font size of the numbers in the cells, by the number of columns."""
     return 13 if columns <= 12 else 12 if columns <= 16 else 11
 
 
 def outline(
     look: Palette, x: tuple[float, float], y: tuple[float, float], width: float = 3
 ) -> dict[str, Any]:
-    """Outline of a selection, between two ends each way."""
+    """Return the outline of a selection between the two ends of `x` and of `y`."""
     corners = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
     return {"type": "rect", **corners, "line": {"color": look.outline, "width": width}}
 
 
 def around(x: float, y: float, look: Palette) -> dict[str, Any]:
-    """Outline of the cell around a point."""
+    """Return the outline of the cell around a point."""
     return outline(look, (x - 0.5, x + 0.5), (y - 0.5, y + 0.5))
 
 
@@ -94,8 +94,8 @@ def lines(
     words: Sequence[Any] | None = None,
     **more: Any,
 ) -> Trace:
-    """A horizontal line for each row, with words as in `marks`. None between rows makes gaps, so
-    one trace draws all lines."""
+    """Return a horizontal line for each row, with tooltips `words` as in `marks`. None between rows
+    makes gaps, so one trace draws all lines."""
     x = [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)]
     y = [y for row in rows for y in (row, row, None)]
     said = hover([text for text in words or () for _ in range(3)]) if words else _SILENT
@@ -103,7 +103,7 @@ def lines(
 
 
 def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 0) -> Trace:
-    """Histogram of queries by a number; `what` names it, and `unit` its unit in the hover text."""
+    """Return a histogram of queries by a number. The tooltip calls the number `what`, in `unit`."""
     ends = " to ".join(f"%{{customdata[{end}]:.{digits}f}}" for end in (0, 1))
     return {
         "x": (edges[:-1] + edges[1:]) / 2,
@@ -114,7 +114,7 @@ def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 
 
 
 def error_bars(lengths: Sequence[float], colour: str, thickness: float = 1.5) -> dict[str, Any]:
-    """Lines to both sides of marks, without caps."""
+    """Return lines to both sides of marks, without caps."""
     found = {"type": "data", "array": lengths, "color": colour}
     return found | {"thickness": thickness, "width": 0}
 
@@ -126,7 +126,8 @@ def marker(
     size: float,
     widths: tuple[float, float] = (0.5, 2),
 ) -> dict[str, Any]:
-    """Marks by colour and symbol; `widths`: of the outlines of filled and hollow ones."""
+    """Return a Plotly marker from the (colour, symbol) of each mark. `widths` are the outline
+    widths of filled and of hollow marks."""
     inside = look.background
     pairs = [(colour, out) for (colour, _), out in zip(looked, hollow, strict=True)]
     return {
@@ -148,11 +149,8 @@ def quantiles(
     look: Palette,
     size: float = 1.0,
 ) -> list[Trace]:
-    """A thin line, a thick one and the median as a ring for each row, all scaled by `size`.
-
-    `ends`: the starts and the ends of the thin lines (5 to 95 %), then of the thick ones (25 to
-    75 %).
-    """
+    """Return a thin line, a thick line and a ring at the median for each row, all scaled by `size`.
+    `ends`: the starts and ends of the thin lines (5 to 95%), then of the thick ones (25 to 75%)."""
     bars = [
         lines(*pair, rows, {"width": size * width, "color": look.muted})
         for pair, width in zip(ends, (1.25, 5), strict=True)

@@ -1,1 +1,1 @@
-"""The views of the Dataset page."""
+"""Views of the Dataset page."""

@@ -1,4 +1,4 @@
-"""All datasets with the papers' statistics and descriptions: a table, and texts on each dataset."""
+"""All datasets with the papers' statistics and descriptions: a table, and texts per dataset."""
 
 from collections.abc import Iterator, Mapping
 
@@ -33,10 +33,8 @@ COLUMNS = (
 
 
 def said(dataset: Dataset) -> dict[str, str]:
-    """Papers' descriptions of a dataset: built, task, bias, query, document; empty if not given.
-
-    A Polish dataset also has the task and the bias of the English one.
-    """
+    """Return the papers' descriptions of a dataset: built, task, bias, query, document, corpus
+    (empty if not given). A Polish dataset also has the task and the bias of the English one."""
     told = published.descriptions()
     english = DATASETS.get(counterpart(dataset.name) if dataset.language == "pl" else "")
     names = [dataset.name, dataset.name.partition("/")[0], dataset.group]
@@ -50,7 +48,7 @@ def said(dataset: Dataset) -> dict[str, str]:
 
 
 def words(dataset: Dataset) -> Iterator[Step]:
-    """Sentences on a dataset's construction, task and bias."""
+    """Yield sentences on a dataset's construction, task, bias and corpus."""
     found = said(dataset)
     heads = {"built": _MADE, "task": _TASK, "bias": _BIAS, "corpus": "Corpus"}
     for name, head in heads.items():
@@ -59,7 +57,7 @@ def words(dataset: Dataset) -> Iterator[Step]:
 
 
 def example(dataset: Dataset) -> Iterator[Step]:
-    """The papers' example if the licence allows it to be quoted, else a reference to it."""
+    """Yield the papers' example if its licence allows quoting it, else a reference to it."""
     found: Mapping[str, str] = said(dataset)
     if dataset.group != "BEIR":
         return
@@ -71,7 +69,7 @@ def example(dataset: Dataset) -> Iterator[Step]:
 
 
 def section(ask: Ask) -> Iterator[Step]:
-    """The table of all datasets, and the queries of the augmentation paper's datasets."""
+    """Yield a table of all datasets, and one of the query counts in the augmentation paper."""
     rows = ask(select.printed_statistics)
     told = [said(DATASETS[name]) for name in rows["dataset"]]
     rows = rows.assign(**{name: [one[name] for one in told] for name in ("built", "bias")})

@@ -1,4 +1,4 @@
-"""The queries of a dataset: how difficult they are for its systems, and their judgements."""
+"""Figures of a dataset's queries: how difficult they are for its systems, and their judgements."""
 
 from typing import Any
 
@@ -16,16 +16,14 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
 MOST_STEPS = 6
-"""Most judged documents of a query for which the axis has a mark per document."""
+"""Up to this many judged documents per query, the axis has a tick per document."""
 
 
 @drawing
 def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """All queries, easiest first: the best, median and worst system's value on each.
-
-    `rows`: dataset, query_id, text, best, middle, worst in the order to show. A mark's customdata
-    is the dataset and id of its query.
-    """
+    """Draw the value of the best, the median and the worst system on each query, easiest first.
+    `rows`: dataset, query_id, text, best, middle, worst, in display order. A mark's customdata is
+    the dataset and id of its query."""
     look, edges = looks.palette(theme), binned_queries.groups(len(rows))
     line = {"width": 2, "color": look.text, "shape": "hvh"}
     median = {"mode": "lines", "name": "median system", "line": line, "hoverinfo": "skip"}
@@ -49,7 +47,7 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> dict[str, Any]:
-    """A bar per query, or per group of neighbouring queries, from the worst system to the best."""
+    """Return a bar per query, or group of neighbours, from the worst to the best system's value."""
     first = rows.iloc[edges[:-1]]
     best, worst = (binned_queries.means(rows[name], edges) for name in ("best", "worst"))
     hover = [
@@ -58,7 +56,7 @@ def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> di
     ]
     return {
         "x": binned_queries.places(edges),
-        # A query on which all systems tie is drawn as a thin line, so that it can be hovered over.
+        # A query on which all systems tie is a thin line, so that it can have a tooltip.
         "y": np.maximum(best - worst, 0.006),
         "base": worst,
         "width": np.diff(edges),
@@ -81,11 +79,9 @@ def _hover(row: Any, n: int) -> str:
 
 @drawing
 def judged(grades: DataFrame, *, theme: str) -> go.Figure:
-    """Judged documents per query and grade; queries with most relevant documents first.
-
+    """Draw judged documents per query by grade, queries with most relevant documents first.
     `grades`: dataset, query_id, relevance, n. A bar's customdata is the dataset and id of its
-    query.
-    """
+    query."""
     wide = by_query(grades)
     levels = [int(str(level)) for level in wide]
     edges = binned_queries.groups(len(wide))
@@ -126,7 +122,8 @@ def _judged_layout(wide: DataFrame) -> dict[str, Any]:
 
 
 def by_query(grades: DataFrame) -> DataFrame:
-    """A row per query (dataset, query_id), a column per grade; most relevant documents first."""
+    """Return a row per query (dataset, query_id), most relevant documents first; a column per
+    grade."""
     wide = grades.pivot_table(
         index=["dataset", "query_id"], columns="relevance", values="n", fill_value=0
     )
@@ -138,7 +135,7 @@ def by_query(grades: DataFrame) -> DataFrame:
 
 
 def relevant_of(wide: DataFrame) -> Series:
-    """Number of relevant documents of each query in `by_query`."""
+    """Return the number of relevant documents of each row of `by_query`."""
     return wide[[level for level in wide if int(str(level)) > 0]].sum(axis=1)
 
 
@@ -155,7 +152,7 @@ def _shade(level: int, highest: int, theme: str) -> str:
 
 
 def judged_note(grades: DataFrame) -> list[str]:
-    """Sentences on the judgements and relevant documents per query."""
+    """State the number of judgements, and of relevant documents per query."""
     wide = by_query(grades)
     relevant = relevant_of(wide)
     none = int((relevant == 0).sum())
@@ -168,7 +165,7 @@ def judged_note(grades: DataFrame) -> list[str]:
 
 
 def kinds_note(rows: DataFrame) -> str:
-    """Sentence that counts queries by outcome; `rows` are from `query_outcomes.kind`."""
+    """Count queries by outcome; `rows` are from `query_outcomes.kind`."""
     return (
         f"All systems score 0 on {int(rows['all_fail'].sum()):,} of {counted(len(rows), 'query')}"
         f" and ≥ {HIGH:g} on {int(rows['all_succeed'].sum()):,}; on"

@@ -21,7 +21,7 @@ HEAD, ROW = 38, 35
 
 
 def languages(view: View) -> Iterator[Step]:
-    """Scores, lengths and translation quality."""
+    """Yield scores, lengths and translation quality in both languages."""
     if view.ask.kind:
         yield Message("Translations are compared over all queries: choose All queries above.")
         return
@@ -65,7 +65,7 @@ def _lengths(view: View, english: str, polish: str) -> Iterator[Step]:
     for name, label in ((english, "English"), (polish, "Polish")):
         table = statistics(view.ask, offers.record(view.ask, name)).set_index("Statistic")
         heads = {"Published": f"{label}, published", "Here": f"{label}, here"}
-        # A dataset that is in no paper has no difference column.
+        # A dataset that no paper describes has no difference column.
         tables.append(table.drop(columns="Difference", errors="ignore").rename(columns=heads))
     both = pd.concat(tables, axis=1).reset_index()
     yield Table("sizes", "Sizes and lengths in English and in Polish", both)

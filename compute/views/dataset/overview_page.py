@@ -41,11 +41,11 @@ from compute.views.shared import theme as looks
 from compute.views.shared.print_styles import Scores
 
 MOST_SPREAD = 20
-"""Number of systems whose per-query values are plotted."""
+"""Most systems whose distribution of per-query values is drawn."""
 
 
 def overview(view: View) -> Iterator[Step]:
-    """Statistics, an example, every measure of the systems, and published figures."""
+    """Yield statistics, an example, every measure of the systems, and published figures."""
     means = view.ask(select.means_of, datasets=[view.dataset.name])
     if means.empty:
         yield Section(partial(_without_runs, view))
@@ -65,7 +65,7 @@ def overview(view: View) -> Iterator[Step]:
 
 
 def _without_runs(view: View) -> Iterator[Step]:
-    """Reason why no computed scores are shown, with a link to a page that computes them."""
+    """Say why no computed scores are shown, with a link to the page that computes them."""
     if offers.is_unjudged(view.ask, view.dataset.name):
         yield from offers.unjudged(view.dataset.name)
         return
@@ -77,7 +77,7 @@ def _without_runs(view: View) -> Iterator[Step]:
 
 
 def statistics(ask: Ask, dataset: Dataset) -> DataFrame:
-    """`tables.statistics_table` of a dataset, over all its parts together."""
+    """Return `tables.statistics_table` for a dataset, over all its parts together."""
     roots = list(dataset.parts) or [dataset.collection]
     names = list(dataset.parts) or [dataset.name]
     counted = ask(select.statistics, datasets=names, collections=roots)
@@ -106,7 +106,7 @@ def example(ask: Ask, dataset: Dataset) -> DataFrame:
 
 
 def _example(view: View) -> Iterator[Step]:
-    """A query with a relevant document, as inert text; without texts, the papers' example."""
+    """Yield a query with a relevant document as inert text; without texts, the papers' example."""
     for row in example(view.ask, view.dataset).to_dict("records"):
         yield Heading("Example query and judged document")
         yield Box(partial(_query_and_document, view.dataset, row), height=220)
@@ -127,7 +127,7 @@ def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]
 
 
 def _systems(view: View, means: DataFrame) -> Iterator[Step]:
-    """A table of systems by measures; a click on a row opens the run's details."""
+    """Yield a table of systems by measures; a click on a row opens the run's details."""
     means, offered = means.merge(view.named, on="system"), view.ask.measures()
     shown = [measure for measure in offered if measure in set(means["measure"])]
     table = tables.measure_table(means, shown)
@@ -157,7 +157,7 @@ def _systems(view: View, means: DataFrame) -> Iterator[Step]:
 
 
 def _spread(view: View) -> Iterator[Step]:
-    """Per-query distribution of the measure for each system."""
+    """Yield the distribution of per-query values for each system."""
     asked: dict[str, Any] = {**view.choice, "measure": view.measure}
     every = view.ask(select.spread, **asked).merge(view.named, on="system")
     if every.empty:
@@ -184,7 +184,7 @@ def _spread(view: View) -> Iterator[Step]:
 
 
 def _parts(view: View) -> Steps:
-    """Parts of a dataset side by side: computed scores, else published scores."""
+    """Yield a heatmap of a dataset's parts, with published scores if none are computed."""
     ask, measure, names = view.ask, view.measure, list(view.dataset.parts)
     means = ask(leaderboard_select.means, measure=measure)
     means = means[means["dataset"].isin(names)]
@@ -207,7 +207,7 @@ def _parts(view: View) -> Steps:
 
 
 def _published(view: View) -> Iterator[Step]:
-    """Every published score."""
+    """Yield a table of every published score on the dataset."""
     printed = view.ask(select.published_figures, datasets=[view.dataset.name])
     if printed.empty:
         yield Message("No paper reports scores on this dataset.")

@@ -20,7 +20,7 @@ from compute.views.shared import catalogue
 
 SYSTEMS, OVERVIEW, KINDS, LANGUAGES = "Systems", "Overview", "Kinds of queries", "Two languages"
 _TITLES = {KINDS: "Query groups", LANGUAGES: "Translations"}
-"""Views whose name in the address differs from their title."""
+"""Titles of the views whose name in the address differs."""
 _JUDGED = (SYSTEMS, "Queries", KINDS, "Judgements")
 """Views that are empty without judgements."""
 WITH_TEXTS = ("Queries", "Judgements", "Documents")
@@ -40,7 +40,7 @@ _SENTENCES = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     offered = ask(select.catalogue)
     names = list(offered["dataset"])
     view: View = yield Row(partial(_controls, ask, names))
@@ -71,7 +71,7 @@ def _controls(ask: Ask, names: Sequence[str]) -> Steps:
 
 
 def _facts(dataset: Dataset) -> list[str]:
-    """Task, size, judgements, licence and so on in one line, followed by the rest of the note."""
+    """Return the sentences of the note: task, size, judgements, licence and so on, then remarks."""
     zero_shot = "counts towards the zero-shot average" if dataset.zero_shot else ""
     size = f"{len(dataset.parts)} parts" if dataset.parts else f"{dataset.split} split"
     # For a user's own dataset, task, domain and licence carry no other information.

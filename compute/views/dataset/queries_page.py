@@ -36,7 +36,7 @@ from compute.views.shared import binned_queries, query_slices
 from compute.views.shared import theme as looks
 
 MOST_ALONE, MOST_QUERIES, MOST_PLACES = 15, 50, 200
-"""Most single-best systems, queries and ranks of a document to show."""
+"""Most systems that are single best, queries, and ranks of a document that are shown."""
 _KINDS = dict(
     zip(
         query_outcomes.KINDS,
@@ -49,7 +49,7 @@ _DESCRIBES = "These groups are {}, so they are only descriptive."
 
 
 def by_query(view: View) -> Iterator[Step]:
-    """Hard and easy queries, and queries with a single best system."""
+    """Yield hard and easy queries, and queries with a single best system."""
     if better(view.measure) < 0:
         yield Message(
             "Choose a measure for which higher is better: this one measures judging, not how"
@@ -80,7 +80,7 @@ def by_query(view: View) -> Iterator[Step]:
 
 
 def _outcome(view: View, rows: DataFrame, dataset: str, query_id: str) -> Link:
-    """Link to a query with its best and its worst system."""
+    """Return a link to a query with its best and its worst system."""
     row = rows[(rows["dataset"] == dataset) & (rows["query_id"] == query_id)].iloc[0]
     return view.to_query(dataset, query_id, row["winner"], row["loser"])
 
@@ -130,7 +130,7 @@ def _listed(view: View, rows: DataFrame) -> Steps:
 
 
 def by_kind(view: View) -> Steps:
-    """The mean of every system on each query group, with intervals."""
+    """Yield the mean of every system on each query group, with intervals."""
     keys, ranked = view.ask(select_slices.keys, **view.choice)["key"].tolist(), view.ranked()
     if not keys or ranked.empty:
         lacking = f"no {view.measure}" if ranked.empty else "no query groups"
@@ -161,13 +161,13 @@ def by_kind(view: View) -> Steps:
 
 
 def judgements(view: View) -> Iterator[Step]:
-    """Number of documents of each grade per query."""
+    """Yield the number of judged documents of each query by grade."""
     grades = view.ask(select_systems.grades, **view.choice)
     if grades.empty:
         yield Message("No judgements are stored here.")
         return
 
-    # Built on the first click, for all marks at once.
+    # The pair is found on the first click, for all marks.
     pair = cache(lambda: offers.first_pair(sorted(view.ranked()["system"]) or [""]))
 
     def opens(dataset: str, query_id: str) -> Link:
@@ -194,7 +194,7 @@ def judgements(view: View) -> Iterator[Step]:
 
 
 def documents(view: View) -> Steps:
-    """Search for a document: which systems rank it, at which ranks, and for which queries."""
+    """Yield a search for a document: which systems rank it, at which rank, for which queries."""
     name = (yield Words("doc", "Document id", width=340)).strip()
     if not name:
         found = example(view.ask, view.dataset)

@@ -1,4 +1,4 @@
-"""Outcomes of a dataset's queries over its systems; its systems in two languages."""
+"""Outcomes of a dataset's queries over its systems, and its systems in two languages."""
 
 import pandas as pd
 from pandas import DataFrame, Series
@@ -7,15 +7,15 @@ from compute.base.words import counted
 from compute.evaluate.tolerance import above, ranks
 
 HIGH = 0.8
-"""Lowest value at which a query counts as answered well."""
+"""Lowest value at which a system is considered to succeed on a query."""
 ALL_FAIL, ALL_SUCCEED = "all fail", "all succeed"
 ALONE, APART = "single best system", "systems furthest apart"
 KINDS = (APART, ALL_FAIL, ALL_SUCCEED, ALONE)
-"""Groups of queries that the page offers."""
+"""Groups of queries by outcome that the page offers."""
 
 
 def parts_note(rows: DataFrame, n_parts: int) -> list[str]:
-    """Sentences on how `ranked` treats the parts of a dataset; empty for one without parts."""
+    """Say how `ranked` treats a dataset's parts; empty if it has none. `rows`: from `standing`."""
     if not n_parts:
         return []
     of_system = rows.groupby("system")["dataset"].nunique()
@@ -28,7 +28,7 @@ def parts_note(rows: DataFrame, n_parts: int) -> list[str]:
 
 
 def kind(rows: DataFrame) -> DataFrame:
-    """Rows of `select_systems.queries`, with all_fail, all_succeed and alone (one best system)."""
+    """Add all_fail, all_succeed and alone (one best system) to rows of `select_systems.queries`."""
     several = rows["n_systems"] > 1
     return rows.assign(
         all_fail=~above(rows["best"], 0),
@@ -38,7 +38,7 @@ def kind(rows: DataFrame) -> DataFrame:
 
 
 def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
-    """The queries in one of KINDS, the most informative first."""
+    """Return the queries in one of KINDS, the most informative first."""
     if wanted == ALL_FAIL:
         return rows[rows["all_fail"]].sort_values(
             ["n_relevant", "dataset", "query_id"], ascending=[False, True, True]
@@ -52,14 +52,14 @@ def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
 
 
 def alone(rows: DataFrame) -> Series:
-    """Number of queries on which each system is better than every other; largest first."""
+    """Count the queries on which each system is better than all others; largest count first."""
     return rows.loc[rows["alone"], "winner"].value_counts()
 
 
 def found(places: DataFrame) -> DataFrame:
-    """Ranks and judgements of a document, a row per query: dataset, query_id, text, relevance,
-    systems (number that rank it), best and middle (ranks), first (a system that ranks it highest).
-    `places`: rows of `dataset.select_systems.ranked_at`. Highest ranked first."""
+    """Return a document's ranks and judgements, a row per query, the highest ranks first: dataset,
+    query_id, text, relevance, systems (number that rank it), best and middle (rank; its median),
+    first (a system that ranks it highest). `places`: rows of `select_systems.ranked_at`."""
     keys = ["dataset", "query_id"]
     by_query = places.sort_values("rank", kind="stable").groupby(keys, sort=False)
     table = by_query.agg(
@@ -74,13 +74,10 @@ def found(places: DataFrame) -> DataFrame:
 
 
 def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: str) -> DataFrame:
-    """Systems on a dataset in two languages: system, title, printed_en, printed_pl, printed_gap
-    (Polish minus English), here_en, here_pl, here_gap, sources; systems known in both languages
-    first.
-
-    `computed`: dataset, system, value; `printed`: dataset, source, system, printed, value. If
-    several tables list a system, the table with both languages counts, else the first.
-    """
+    """Return the systems on a dataset in two languages, those known in both first: system, title,
+    printed_en, printed_pl, printed_gap (Polish minus English), here_en, here_pl, here_gap, sources.
+    `computed`: dataset, system, value. `printed`: dataset, source, system, printed, value. If
+    several tables list a system, one with both languages takes precedence, then the first."""
     both = printed.groupby(["source", "system"])["dataset"].transform("nunique") > 1
     chosen = printed.assign(both=both).sort_values("both", ascending=False, kind="stable")
     chosen = chosen.drop_duplicates(["dataset", "system"]).set_index("system")

@@ -1,4 +1,4 @@
-"""All SELECTs of the Dataset page."""
+"""SELECTs of the Dataset page."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from compute.reading.questions import question, select
 
 @select()
 def catalogue() -> str:
-    """dataset, title, computed (number of systems scored here): the most first, then by runs."""
+    """Select dataset, title and computed (number of systems with scores), those with most first."""
     return """
         with runs as (select dataset, count(*) as n from parts where kind = 'top' group by dataset)
         select name as dataset, title, count(distinct system) as computed
@@ -23,11 +23,9 @@ def catalogue() -> str:
 
 @select(datasets=("datasets",), collections=("collections",), shows="datasets", whole=True)
 def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
-    """One row of statistics of the loaded datasets (one, or all parts) and their collections.
-
+    """Select one row of statistics of the loaded datasets (one, or all parts) and collections:
     n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
-    and queries), n_judgements; absent if nothing is loaded; words are also absent without texts.
-    """
+    and queries), n_judgements; null if nothing is loaded, and words also without texts."""
     return """
         with words as (
             select n_words from lengths where list_contains($collections, dataset)
@@ -54,7 +52,7 @@ def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
 
 @select(datasets=("datasets",), shows="runs")
 def means_of(datasets: Sequence[str]) -> str:
-    """All means on some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
+    """Select dataset, system, measure, value, n_queries, n_unanswered on these datasets."""
     return """
         select dataset, system, measure, value, n_queries, n_unanswered
         from means
@@ -65,7 +63,7 @@ def means_of(datasets: Sequence[str]) -> str:
 
 @select(datasets=("datasets",))
 def translations(datasets: Sequence[str]) -> str:
-    """of (queries, documents), system (the encoder), mean: measured translation similarity."""
+    """Select of (queries or documents), system (the encoder), mean (translation similarity)."""
     return """
         select of, system, max(mean) as mean from translation
         where list_contains($datasets, dataset) group by all order by all
@@ -74,11 +72,9 @@ def translations(datasets: Sequence[str]) -> str:
 
 @question(datasets=("datasets",), shows="runs")
 def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
-    """Distribution of a measure over the queries of datasets (one, or all parts), a row per system.
-
-    system, n_queries, mean, the quantiles p5 p25 p50 p75 p95, at_0 and at_1 (the
-    number of queries at 0 and 1); highest mean first.
-    """
+    """Return the distribution of a measure over the queries of datasets (one, or all parts), a row
+    per system, the highest mean first: system, n_queries, mean, the quantiles p5 p25 p50 p75 p95,
+    at_0 and at_1 (numbers of queries at 0 and at 1)."""
     found = cursor.execute(
         """
         select system, count(*) as n_queries, favg(value) as mean,
@@ -98,7 +94,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
 
 @select(datasets=("datasets",), shows="runs")
 def histogram(datasets: Sequence[str], measure: str, steps: int) -> str:
-    """system, step (0 to steps - 1), n_queries: queries strictly between 0 and 1, by step."""
+    """Select system, step (0 to steps - 1) and n_queries, the queries strictly between 0 and 1."""
     return f"""
         select system, least(floor(value * $steps)::int, $steps - 1) as step,
                count(*) as n_queries
@@ -111,11 +107,9 @@ def histogram(datasets: Sequence[str], measure: str, steps: int) -> str:
 
 @select(datasets=("dataset",), collections=("collection",))
 def example(dataset: str, collection: str) -> str:
-    """The first query in file order with a relevant document, and its first most relevant one.
-
-    query_id, query, doc_id, relevance, title, text (absent where texts are not loaded); no row if
-    nothing is judged relevant.
-    """
+    """Select the first query in file order with a relevant document, and its first most relevant
+    one: query_id, query, doc_id, relevance, title, text (null if texts are not loaded). No row if
+    nothing is judged relevant."""
     return """
         with asked as (
             select query_id, text as query, row_number() over () as place
@@ -137,8 +131,8 @@ def example(dataset: str, collection: str) -> str:
 
 @select(datasets=("datasets",), shows="tables in print", confined=False)
 def published_figures(datasets: Sequence[str]) -> str:
-    """Published scores on datasets: dataset, source, system, printed, measure, value, in_domain,
-    suspect, note."""
+    """Select dataset, source, system, printed (the name there), measure, value, in_domain, suspect
+    and note of published scores."""
     return """
         select dataset, source, system, printed, measure, value, in_domain, suspect, note
         from published where list_contains($datasets, dataset)
@@ -148,8 +142,8 @@ def published_figures(datasets: Sequence[str]) -> str:
 
 @select(shows="tables in print")
 def printed_statistics() -> str:
-    """Published statistics by dataset: dataset, the fields of `Dataset`, dev_queries; splits are
-    left out."""
+    """Select dataset, the fields of `Dataset` and dev_queries of the datasets with published
+    statistics, without their splits."""
     return """
         select one.name as dataset, one.* exclude name, dev.n_queries as dev_queries
         from datasets as one left join datasets as dev on dev.name = one.name || '/dev'

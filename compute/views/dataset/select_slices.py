@@ -1,4 +1,4 @@
-"""SELECTs of scores by query group."""
+"""Questions about scores by query group."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ COLUMNS = ["system", "label", "n_queries", "value", "low", "high"]
 
 @question(datasets=("datasets",), shows="datasets")
 def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """key: the keys of query groups of datasets (one, or all parts of one); ANSWERED is last."""
+    """Return key: the keys of the query groups of datasets (one, or all parts), ANSWERED last."""
     found = [*by_key(cursor, datasets)[1]]
     own = query_slices.answered(cursor, datasets)["answered"].nunique() > 1
     return DataFrame({"key": [*found, *[query_slices.ANSWERED] * own]})
@@ -29,9 +29,9 @@ def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 def by_slice(
     cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, key: str
 ) -> DataFrame:
-    """system, label, n_queries, value, low, high: each system's mean on each query group, with
-    Student's 95% interval. Groups are in order, the best system first in each. In datasets of parts
-    every query counts the same. Raises Missing for a key that no query has."""
+    """Return each system's mean on each query group, with Student's 95% interval: system, label,
+    n_queries, value, low, high. Groups are in order, with the best system first in each. In
+    datasets of parts every query counts the same. Raises Missing for a key that no query has."""
     asked, keyed = by_key(cursor, datasets, [key])
     scores = cursor.execute(
         """
@@ -56,8 +56,8 @@ def by_slice(
 def by_key(
     cursor: DuckDBPyConnection, datasets: Sequence[str], keys: Sequence[str] = ()
 ) -> tuple[DataFrame, dict[str, Series]]:
-    """The queries of datasets, and their labels for every key, and for ANSWERED if it is among
-    `keys`. Raises Missing if one of these keys does not exist."""
+    """Return the queries of datasets, and their labels by key; by ANSWERED only if it is among
+    `keys`. Raises Missing if one of `keys` does not exist."""
     asked = query_slices.queries(cursor, datasets)
     given, rare = query_slices.labels(cursor, datasets), query_slices.rare_words(cursor, datasets)
     keyed = query_slices.by_key(asked, given, rare)

@@ -1,7 +1,5 @@
 """SELECTs of the Dataset page for the systems and queries of a dataset, and for a document.
-
-`datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
-"""
+`datasets` is one dataset, or all parts of a dataset, whose mean is the mean of its parts' means."""
 
 from collections.abc import Sequence
 
@@ -9,15 +7,13 @@ from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import select
 
 MEDIAN = "Median system"
-"""Median value of all systems on each query, as a baseline."""
+"""Name of a baseline: the median value of all systems on each query."""
 
 
 @select(datasets=("datasets",), shows="runs")
 def moved(datasets: Sequence[str], measure: str, baseline: str) -> str:
-    """Number of queries of each system above and below a baseline: system, above, same, below.
-
-    `baseline` is a system, or MEDIAN. Queries without a value of both do not count.
-    """
+    """Select system, above, same, below: the number of queries on which each system is above, at
+    and below a baseline (a system or MEDIAN). Queries without a value of both do not count."""
     return f"""
         with valued as materialized (
             select dataset, query_id, system, value
@@ -71,18 +67,16 @@ order by middle desc, best desc, worst desc, dataset, query_id
 
 @select(datasets=("datasets",), shows="datasets")
 def queries(datasets: Sequence[str], measure: str) -> str:
-    """Scores of all systems by query: easiest first, by the median.
-
-    dataset, query_id, text (absent where there is none), n_relevant, n_systems, best, second
-    (absent for one system), middle (the median), worst, n_best (systems that equal the best),
-    winner (the first of them by name), loser (of those that equal the worst, the last by name).
-    """
+    """Select the scores of all systems by query, the easiest (by the median) first: dataset,
+    query_id, text (null if not stored), n_relevant, n_systems, best, second (null for one system),
+    middle (the median), worst, n_best (systems that equal the best), winner (the first of them by
+    name), loser (the last by name of those that equal the worst)."""
     return _QUERIES
 
 
 @select(datasets=("datasets",))
 def grades(datasets: Sequence[str]) -> str:
-    """dataset, query_id, relevance, n: judged documents per query and grade."""
+    """Select dataset, query_id, relevance, n: number of judged documents per query and grade."""
     return """
         select dataset, query_id, relevance, count(*) as n
         from judgements where list_contains($datasets, dataset)
@@ -93,12 +87,9 @@ def grades(datasets: Sequence[str]) -> str:
 
 @select(datasets=("datasets",), shows="runs")
 def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
-    """Ranks of a document by system: dataset, query_id, text, system, rank, relevance.
-
-    relevance is absent if the document is unjudged for the query; rank and system, if it is judged
-    but not ranked by any system. Ranks go down to the stored depth of each run; the best come
-    first.
-    """
+    """Select a document's ranks by system, the best first: dataset, query_id, text, system, rank,
+    relevance. relevance is null if the document is unjudged for the query; rank and system are null
+    if it is judged but not ranked. Ranks go down to the stored depth of each run."""
     return """
         with ranked as (
             select dataset, query_id, system, rank from hits
@@ -119,7 +110,7 @@ def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
 
 @select(datasets=("datasets",))
 def like(datasets: Sequence[str], part: str) -> str:
-    """doc_id: the first ids containing a text, among ranked (top 10) and judged documents."""
+    """Select the first doc_ids that contain a text, among ranked (top 10) and judged documents."""
     return """
         with named as (
             select doc_id from top where list_contains($datasets, dataset)

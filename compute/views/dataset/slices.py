@@ -1,4 +1,4 @@
-"""Figures of systems by query group."""
+"""Figure of systems by query group."""
 
 import math
 
@@ -13,13 +13,13 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, BETWEEN = 26, 90
-"""Height of a system, and the room below a row of panels for tick labels, in pixels."""
+"""Pixels of a system, and pixels below a row of panels for tick labels."""
 ACROSS = 5
-"""Most panels in a row before tick labels and names overlap."""
+"""Most panels in a row; with more, tick labels and names would overlap."""
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """Sentences that list the systems' means on each query group, with intervals."""
+    """Return the systems' means on each query group, with intervals, as ranked lists."""
     lists = []
     for label, of in rows.groupby("label", sort=False):
         told = [(one["title"], one["value"], _with_interval(one)) for one in of.to_dict("records")]
@@ -31,9 +31,9 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Each system's mean on each query group with its interval; ACROSS panels in a row. `rows` are
-    from `select_slices.by_slice`, with title and family, systems in display order. A mark's
-    customdata is its system."""
+    """Draw each system's mean on each query group with its interval, up to ACROSS panels in a row.
+    `rows` are from `select_slices.by_slice`, with title and family, systems in display order. A
+    mark's customdata is its system."""
     systems = rows.drop_duplicates("system")
     place = {name: number for number, name in enumerate(systems["system"])}
     labels = [*dict.fromkeys(rows["label"])]
@@ -61,8 +61,8 @@ def _axis(number: int) -> str:
 
 
 def _range(rows: DataFrame) -> dict:
-    """An axis that covers all intervals, cut at 0 and 1 unless a mean lies beyond; the interval of
-    two queries would squeeze all others."""
+    """Return an axis that covers all intervals, cut at 0 and 1 unless a mean lies beyond; otherwise
+    the wide interval of a group of two queries would squeeze all others."""
     means = rows["value"]
     low = max(rows[["low", "value"]].min().min(), min(means.min(), 0))
     high = min(rows[["high", "value"]].max().max(), max(means.max(), 1))

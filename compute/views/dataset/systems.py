@@ -18,12 +18,12 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, NARROW, MANY = 30, 19, 24
-"""Height of a system in pixels; second, if there are more than MANY systems."""
+"""Pixels per system, and pixels if there are more than MANY systems."""
 _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
 def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
-    """Lines on systems: mean, interval, and the queries on which each is better and worse."""
+    """Return the systems by mean, with interval and the numbers of queries won and lost."""
     told = [
         (
             row["title"],
@@ -46,12 +46,10 @@ def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
 def systems(
     rows: DataFrame, measure: str, against: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """Each system's mean with its interval; at the right, its queries compared with a baseline.
-
-    `rows`: system, title, family, n, value, low, high, hole, above, same, below (queries whose
-    value is above, at and below the baseline's), in the order to show. At the right edge Hole@10. A
-    mark's and a bar's customdata is its system. A `narrow` figure omits the baseline.
-    """
+    """Draw each system's mean with its interval, and at the right its queries compared with a
+    baseline, and its Hole@10. `rows`, in display order: system, title, family, n, value, low, high,
+    hole, above, same, below (queries whose value is above, at and below the baseline's). The
+    customdata of marks and bars is the system. A `narrow` figure omits the baseline."""
     figure = go.Figure()
     figure.add_trace(_means(rows, theme))
     if narrow:
@@ -73,7 +71,7 @@ def systems(
 
 
 def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
-    """Layout of the means and Hole@10 in one column of a page."""
+    """Return the layout of the means and Hole@10 for one column of a page."""
     notes = _notes(rows, measure, "", 13, theme)
     return {
         "height": NARROW * len(rows) + 112,
@@ -164,10 +162,7 @@ def _notes(
 
 @drawing
 def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
-    """A bar per system: the queries on which it is better than every other system.
-
-    A bar's customdata is its system.
-    """
+    """Draw a bar per system: the queries on which it is better than every other system."""
     look = looks.palette(theme)
     names = [str(name) for name in counts.index]
     figure = go.Figure()
@@ -197,7 +192,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
 
 
 def place_columns(titles: Mapping[str, str], n_systems: int, *, texts: bool) -> list[Column]:
-    """Columns for the ranks of a document; rows are from `query_outcomes.found`."""
+    """Return columns for the ranks of a document; rows are from `query_outcomes.found`."""
     ranked = f"{{}} of {counted(n_systems, 'system')}".format
     return [
         Column("Query", "query_id"),
@@ -221,7 +216,7 @@ def _rank(rank: float) -> str:
 
 
 def weighted_columns() -> list[Column]:
-    """Columns of weighted means beside those of each query once; empty groups are unknown."""
+    """Return columns for weighted means beside unweighted ones; unknown groups are empty."""
     return [
         Column("System", "title"),
         Column("Weighted", "value_by", plain),
@@ -233,7 +228,7 @@ def weighted_columns() -> list[Column]:
 
 
 def query_columns(*, whole: bool, texts: bool) -> list[Column]:
-    """Columns of queries with the systems' results on them."""
+    """Return columns for queries with the systems' results on them."""
     values = (("Best", "best"), ("Median", "middle"), ("Worst", "worst"))
     return [
         *[Column("Part", "dataset")] * whole,
@@ -246,7 +241,7 @@ def query_columns(*, whole: bool, texts: bool) -> list[Column]:
 
 
 def best_system(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
-    """`BM25 and 2 more; the median equals the best`."""
+    """Say which system is best on a query: `BM25 and 2 more; the median equals the best`."""
     name = titles.get(row["winner"], row["winner"])
     more = f" and {row['n_best'] - 1:,} more" if row["n_best"] > 1 else ""
     level = row["n_best"] > 1 and equal(row["middle"], row["best"])
@@ -254,7 +249,7 @@ def best_system(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
 
 
 def language_columns(rows: DataFrame) -> list[Column]:
-    """Columns for systems in two languages, with differences; empty columns are omitted."""
+    """Return columns for systems in two languages, with differences, leaving out empty columns."""
     found = [Column("System", "title")]
     for name, column in (("published", "printed"), ("here", "here")):
         one, other = rows[f"{column}_en"].notna(), rows[f"{column}_pl"].notna()

@@ -46,7 +46,7 @@ _HISTORY = ("dataset", "versions", "versions_all", "measure")
 
 
 def systems(view: View) -> Iterator[Step]:
-    """Means with intervals, versions of a system, and links to other pages."""
+    """Yield means with intervals, links to other pages, versions, and augmented systems."""
     yield Section(partial(_standing, view), ("standing", "weighted"), asks=("against", "all"))
     kept = ("versions_line", "versions_table")
     yield Section(partial(further, view))
@@ -58,7 +58,7 @@ def systems(view: View) -> Iterator[Step]:
 
 
 def _standing(view: View) -> Steps:
-    """Means with intervals and Hole@10; wins and losses against a baseline."""
+    """Yield means with intervals and Hole@10, and wins and losses against a baseline."""
     rows = view.ranked()
     if rows.empty:
         yield Message(f"No system has {view.measure} yet.")
@@ -79,7 +79,7 @@ def _standing(view: View) -> Steps:
         opens=partial(_compared, view, baseline if baseline != MEDIAN else shown["system"].iloc[0]),
         narrow=True,
     )
-    # Drawn after the figure because it takes a second on 10,000 queries.
+    # It takes a second on 10,000 queries, so it is drawn after the figure.
     yield Into(above, partial(_certainty, view, rows["system"].tolist()))
     yield _how_to_read(view, baseline, shown, len(rows))
     if key := offers.weights(view.ask).get(view.dataset.name):
@@ -87,7 +87,7 @@ def _standing(view: View) -> Steps:
 
 
 def _weighted(view: View, rows: DataFrame, key: str) -> Iterator[Step]:
-    """Weighted means with intervals and tests, beside the means of each query once."""
+    """Yield weighted means with intervals and tests, beside the unweighted means."""
     found = view.ask(standings.by_weight, measure=view.measure, **view.choice)
     by = standings.ranked(found, view.measure).merge(rows, on="system", suffixes=("_by", ""))
     asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
@@ -136,13 +136,14 @@ def _baseline(view: View, rows: DataFrame) -> Steps:
 
 
 def _usual(view: View, names: Sequence[str]) -> str:
-    """The baseline without one in the address: the dataset's, else BM25 or the median system."""
+    """Return the default baseline: the dataset's own, else BM25, else the median system."""
     wanted = (offers.baseline(view.ask, view.dataset.name), "bm25")
     return next((name for name in wanted if name in names), MEDIAN)
 
 
 def _compared(view: View, baseline: str, system: str) -> Link:
-    """Links that compare a system with the baseline, or the baseline with the best other system."""
+    """Return a link to Compare: the system with the baseline, or the baseline with the best
+    other."""
     if system == baseline:
         others = [name for name in view.ranked()["system"] if name != baseline]
         baseline = others[0] if others else baseline
@@ -151,14 +152,14 @@ def _compared(view: View, baseline: str, system: str) -> Link:
 
 
 def _certainty(view: View, names: list[str]) -> Steps:
-    """Significance of the leader without in-domain systems, and the link to the full ranking."""
+    """Say whether the leader is significantly better (in-domain systems left out), with a link."""
     asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
     titles = {name: view.titles.get(name, name) for name in names}
     names = in_domain.compared(view.ask, view.dataset.name, names)
     try:
         order = view.ask(select_order.of_runs, systems=names, sign=better(view.measure), **asked)
     except WrongInput:
-        # One system, or too few queries, cannot be tested.
+        # There is only one system, or there are too few queries to test.
         return
     if verdict := order_confidence.verdict(order, view.titles):
         left_out = in_domain.said(view.ask, view.dataset.name, titles)
@@ -174,7 +175,7 @@ def _certainty(view: View, names: list[str]) -> Steps:
 def _detectable(
     view: View, beside: Any, order: Series, alike: Sequence[str], pairs: DataFrame
 ) -> Iterator[Step]:
-    """The leader's minimum detectable lead, and whether the top two differ as a single pair."""
+    """Say the leader's detectable lead, and whether the top two differ if tested as one pair."""
     a, b = order.iloc[:2]
     if leads := power.leads(a, alike, pairs, view.titles):
         yield Into(beside, Text(leads))
@@ -192,7 +193,7 @@ def _detectable(
 
 
 def _versions(view: View) -> Steps:
-    """Versions of a system, in order."""
+    """Yield a picker of systems with versions, and the chosen system's versions in order."""
     names, every = view.choice["datasets"], [*view.ask.versions(), *view.ask.parts()]
     options = list(dict.fromkeys(part.version_of for part in view.ask.versions(names)))
     look: dict[str, Any] = {"noun": "system with versions", "titles": view.titles, "width": 240}
@@ -214,7 +215,7 @@ def _versions(view: View) -> Steps:
 
 
 def _baseline_of(view: View, names: list[str]) -> Steps:
-    """Mean of the baseline on these datasets, and its legend; none without a run on all of them."""
+    """Return the baseline's mean on these datasets, or None if it lacks one, and its legend."""
     name = (yield Asked("against")) or _usual(view, view.ranked()["system"].tolist())
     rows = view.ask(standings.standing, measure=view.measure, datasets=names)
     mean = standings.ranked(rows, view.measure).set_index("system")["value"].get(name)
@@ -226,7 +227,8 @@ def _baseline_of(view: View, names: list[str]) -> Steps:
 def _history(
     view: View, system: str, rows: DataFrame, on: list[str], base: tuple[float | None, str]
 ) -> Iterator[Step]:
-    """A line of a system's versions, and each version's change from the previous one."""
+    """Yield a line of a system's versions, and a table of each version's change from the previous
+    one. `base`: as from `_baseline_of`."""
     called, whole = view.titles.get(system, system), bool(view.dataset.parts)
     titles = offers.dataset_titles(view.ask)
     over = [] if whole or len(on) < 2 else [titles.get(name, name) for name in on]
@@ -260,7 +262,7 @@ def _history(
 
 
 def further(view: View) -> Steps:
-    """Links to the dataset's queries, and to a comparison of the clicked system or the top two."""
+    """Yield links to the queries, and to a comparison of the clicked system or the top two."""
     names = view.ask(catalogue.leading, added=False, dataset=view.dataset.name)["system"].tolist()
     cell = yield Asked("system")
     two = sorted(names, key=lambda name: name != cell)[:2]

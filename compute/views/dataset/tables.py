@@ -1,4 +1,4 @@
-"""Tables of a dataset's statistics and systems, and the distribution of the scores."""
+"""Tables of a dataset's statistics and systems, and a figure of the distribution of scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -15,9 +15,9 @@ from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
 STEPS = 25
-"""Columns of a histogram between 0 and 1."""
+"""Columns of a histogram from 0 to 1."""
 ROW = 61
-"""Height of a system in pixels: its distribution, with the quartiles below."""
+"""Pixels per system: its distribution, with the quartiles below."""
 _SHOULDER = 0.6
 _AT_0, _AT_1 = -0.035, 1.035
 
@@ -30,20 +30,20 @@ STATISTICS = {
     "document_words": ("Words per document, mean", 2),
     "query_words": ("Words per query, mean", 2),
 }
-"""Name, label and number of decimals of a dataset's published statistics."""
+"""Label and number of decimals of each statistic by its field."""
 WORDS = ("Table", "System", "Remark")
-"""Columns of `published_table` that contain no numbers."""
+"""Columns of `published_table` that hold text instead of numbers."""
 
 
 @drawing
 def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Distribution of a measure over the queries, one half histogram per system, in order.
+    """Draw the distribution of a measure over the queries, one half histogram per system, in order.
 
-    `spread`: title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1, by system.
-    `histogram`: system, step, n_queries over STEPS equal steps, only the queries strictly between 0
-    and 1; queries at exactly 0 and 1, often most of them, are shares at its ends. Below each: a
-    thin line for the 5th–95th percentile of all queries, a thick one for the interquartile range, a
-    ring for the median. At the right: mean and median.
+    `spread`: system, title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1. `histogram`:
+    system, step, n_queries over STEPS equal steps, only of queries strictly between 0 and 1.
+    Queries at exactly 0 and 1, often most of them, are percentages at both ends. Below each
+    histogram are a thin line for the 5th–95th percentile of all queries, a thick one for the
+    interquartile range, and a ring for the median; at the right are mean and median.
     """
     shares = histogram.merge(spread[["system", "n_queries"]], on="system", suffixes=("", "_all"))
     shares["share"] = shares["n_queries"] / shares["n_queries_all"]
@@ -102,7 +102,7 @@ def _layout(
 ) -> None:
     across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
     figure.update_layout(
-        # Added all at once because adding them one by one takes a second for twenty systems.
+        # Adding the notes one by one would take a second for twenty systems.
         annotations=[*notes, *_heads(theme)],
         height=ROW * len(titles) + 96,
         barmode="overlay",
@@ -129,17 +129,15 @@ def _note(x: float, y: float, text: str, **placing: Any) -> dict[str, Any]:
 
 
 def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
-    """Systems in the order of `measure_table`: by the first measure, best first."""
+    """Return the systems in the order of `measure_table`: by the first measure, the best first."""
     wide = means.pivot(index="system", columns="measure", values="value")
     first = next(measure for measure in measures if measure in wide)
     return list(wide.index[order(better(first) * wide[first], wide.index)])
 
 
 def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """The systems of a dataset with all their measures.
-
-    `means`: system, title, measure, value, n_unanswered. Sorted by the first measure.
-    """
+    """Return the systems of a dataset with all their measures, sorted by the first measure.
+    `means`: system, title, measure, value, n_unanswered."""
     wide = means.pivot(index="system", columns="measure", values="value")
     shown = [measure for measure in measures if measure in wide]
     by_system = means.groupby("system")
@@ -151,7 +149,7 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """True in cells of `measure_table` that are the best of their column."""
+    """Return a frame like `measure_table`, true for the best values of each column."""
     mask = DataFrame(False, table.index, table.columns)
     for measure in measures:
         mask[measure] = ranks(table[measure] * better(measure)) == 1
@@ -159,9 +157,9 @@ def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
-    """Published and loaded statistics of a dataset: Statistic, Published, Here, Difference, as
-    text; `printed` and `counted` each have one row, with the columns of STATISTICS. A dataset in no
-    paper has only Statistic and Here."""
+    """Return the published and the loaded statistics of a dataset as text: Statistic, Published,
+    Here, Difference. `printed` and `counted` each have one row, with the columns of STATISTICS. A
+    dataset without published statistics has only Statistic and Here."""
     rows = []
     for name, (label, digits) in STATISTICS.items():
         one, other = _one(printed[name]), _one(counted[name])
@@ -177,7 +175,7 @@ def _one(column: Series) -> float:
 
 
 def number(value: float, digits: int = 0) -> str:
-    """A number with fixed decimals; – if absent."""
+    """Format a number with fixed decimals; – if absent."""
     return "–" if pd.isna(value) else f"{value:,.{digits}f}"
 
 
@@ -188,11 +186,9 @@ def _gap(value: float, digits: int) -> str:
 
 
 def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """Published scores on a dataset: Table, System, a column per measure, Remark.
-
-    `figures`: source, printed, measure, value, note. The main papers' newest table and the known
-    `measures` come first.
-    """
+    """Return the published scores on a dataset: Table, System, a column per measure, Remark.
+    `figures`: source, printed, measure, value, note. The main papers' newest table comes first, and
+    so do the known `measures`."""
     keys = ["source", "printed"]
     places = {source: place for place, source in enumerate(sources(figures))}
     figures = figures.assign(place=figures["source"].map(places))

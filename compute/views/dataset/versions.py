@@ -21,18 +21,16 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import between, escape, plain, precise, signed
 
 _TESTED = {"difference": "difference", "low": "from", "high": "to", "p_randomisation": "p"}
-"""Columns of a test, and their names."""
+"""Columns of a test, and their names in the table."""
 _DASH = "–"
 MOST_NAMED = 6
-"""Most versions with a name and date below the line; if there are more, only some get one."""
+"""Most versions whose name and date are below the line; of more, only some are labelled."""
 
 
 def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
-    """Runs of a system on a dataset, the oldest first and the live one last.
-
-    system (as in a picker), label, date, note, made (the file, or the parameters). `kept`: the hits
-    of its versions in order; the hits of a dataset's parts count as one.
-    """
+    """Return the runs of a system on a dataset, the oldest first and the live one last: system (as
+    in a picker), label, date, note, made (the file, or the parameters). `kept`: the hits of its
+    versions in order; the hits of several parts of a dataset count as one run."""
     runs = list({part.system: part for part in [*kept, *([live] if live else [])]}.values())
     labels = run_versions.labels(runs)
     return DataFrame(
@@ -47,7 +45,7 @@ def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
 
 
 def shared(runs: Iterable[Part], systems: Iterable[str]) -> list[str]:
-    """The datasets on which all these runs have hits, without those of several parts."""
+    """Return the datasets on which all these runs have hits, leaving out parts of datasets."""
     held: dict[str, set[str]] = {}
     for part in runs:
         held.setdefault(part.dataset, set()).add(part.system)
@@ -56,6 +54,7 @@ def shared(runs: Iterable[Part], systems: Iterable[str]) -> list[str]:
 
 
 def _made(hits: Part) -> str:
+    """Return what a run was made from: its file, or its numeric parameters."""
     about = hits.provenance
     named = [*sorted(about.get("identity", {}).items()), ("depth", about.get("depth"))]
     numbers = [f"{name} = {value}" for name, value in named if isinstance(value, int | float)]
@@ -66,10 +65,10 @@ def _made(hits: Part) -> str:
 def scored(
     cursor: DuckDBPyConnection, datasets: Sequence[str], systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """A row for each of these runs, in order: system, n, value, low, high, hole; and of the
-    per-query differences from the previous run: difference with its 95% interval `from` and `to`,
-    and p. These are absent without a previous run, or if either is out of date. Each pair is tested
-    by itself, as on Compare (`significance.two`)."""
+    """Return a row for each of these runs, in order: system, n, value, low, high, hole; and for the
+    per-query differences from the previous run: difference, its 95% interval `from` and `to`, and
+    p. The differences are absent for the first run, or if either is out of date. Each pair is
+    tested by itself, as on Compare (`significance.two`)."""
     standing = standings.standing(cursor, datasets, measure)
     rows = standings.ranked(standing[standing["system"].isin(list(systems))], measure)
     tested = [
@@ -83,10 +82,8 @@ def scored(
 
 @drawing
 def line(rows: DataFrame, measure: str, base: float | None = None, *, theme: str) -> go.Figure:
-    """Means of versions with intervals, and a baseline's mean `base`; and Hole@10 below.
-
-    `rows`: `history` joined with `scored`, the oldest first.
-    """
+    """Draw the means of versions with intervals, a baseline's mean `base`, and Hole@10 below.
+    `rows`: `history` joined with `scored`, the oldest first."""
     look = looks.palette(theme)
     lengths = (rows["high"] - rows["value"]).fillna(0).tolist()
     hovers = [_hover(row, measure) for row in rows.to_dict("records")]
@@ -130,7 +127,7 @@ def _hover(row: dict, measure: str) -> str:
 
 
 def columns(rows: DataFrame, measure: str) -> list[Column]:
-    """Columns of mean, Hole@10 and each version's change from the previous one."""
+    """Return columns for mean, Hole@10 and each version's change from the previous one."""
     return [
         Column("Version", "label"),
         Column("Date", "date"),

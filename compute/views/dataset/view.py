@@ -9,11 +9,11 @@ from compute.views.page import Ask, Link
 from compute.views.shared import standings
 
 MOST_SYSTEMS = 40
-"""Number of systems shown by default."""
+"""Most systems that are shown by default."""
 
 
 class View(NamedTuple):
-    """Values of the controls, and titles."""
+    """Values of the controls, and the titles of systems."""
 
     ask: Ask
     dataset: Dataset
@@ -23,7 +23,7 @@ class View(NamedTuple):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Query parameter: the dataset, or its parts."""
+        """Parameter of a query: the dataset, or its parts."""
         return {"datasets": list(self.dataset.parts) or [self.dataset.name]}
 
     @property
@@ -33,7 +33,7 @@ class View(NamedTuple):
 
     @property
     def titles(self) -> dict[str, str]:
-        """Title of each system, by name."""
+        """Title of each system by name."""
         return dict(zip(self.named["system"], self.named["title"], strict=True))
 
     @property
@@ -43,16 +43,16 @@ class View(NamedTuple):
         return Link("data", names, carried=("system",))
 
     def to_query(self, dataset: str, query_id: str, a: str, b: str) -> Link:
-        """Link to a query with the ranked lists of two systems."""
+        """Return a link to a query with the ranked lists of two systems."""
         shown = {"systems": [a, b], "measure": self.measure}
         return Link("query", {"dataset": dataset, "query": query_id, **shown})
 
     def standing(self) -> DataFrame:
-        """The mean of every system on every part."""
+        """Return the mean of every system on every part."""
         return self.ask(standings.standing, measure=self.measure, **self.choice)
 
     def ranked(self) -> DataFrame:
-        """Systems with mean, interval and unjudged share, best first."""
+        """Return the systems with mean, interval and unjudged share, the best first."""
         ranked = standings.ranked(self.standing(), self.measure)
         rows = ranked.merge(self.named, on="system", how="left").fillna({"family": "imported"})
         return rows.assign(title=rows["title"].fillna(rows["system"]))

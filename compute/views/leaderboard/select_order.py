@@ -43,7 +43,7 @@ def of_print(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """Do the same for a published table, where only datasets can be resampled."""
+    """Rank systems by a published table, as `of_runs` does; only datasets can be resampled."""
     rows = published(cursor, source, measure)[["dataset", "system", "value"]]
     table = by_language(rows).pivot(index="system", columns="dataset", values="value")
     table = table.reindex(index=list(systems), columns=list(datasets))

@@ -269,8 +269,9 @@ def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
 
 
 def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
-    """Do the same for all datasets, offering groups by labels and the group in the address. If
-    `unless` is a reason why no group can be chosen, show it instead."""
+    """Yield a picker of query groups for all datasets (groups by labels, and the one in the
+    address); return an `Ask` for the chosen one. If `unless` says why none can be chosen, show that
+    instead."""
     asked = yield Asked(KIND)
     if unless:
         if asked:

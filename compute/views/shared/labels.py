@@ -214,7 +214,7 @@ def overlaps(one: Sequence[Box], other: Sequence[Box]) -> np.ndarray:
 
 
 def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Do the same for boxes as rows of `_array`."""
+    """Return the overlap of each box of `one` with each of `other`, given as rows of `_array`."""
     ends = np.minimum(one[:, None, 2:], other[None, :, 2:])
     starts = np.maximum(one[:, None, :2], other[None, :, :2])
     return np.maximum(ends - starts, 0).prod(axis=2)

@@ -1,1 +1,1 @@
-"""The views of the Overlap page."""
+"""Views of the Overlap page."""

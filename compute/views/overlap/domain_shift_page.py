@@ -39,7 +39,7 @@ PRINTED_WORDS = ("unigrams", "bigrams")
 
 
 def left_out(ask: Ask) -> Many:
-    """Datasets left out of correlations; by default the paper's three."""
+    """Return a picker of datasets to leave out of correlations, by default the paper's three."""
     return Many(
         "left_out",
         "Excluded from the correlation",
@@ -55,7 +55,7 @@ def left_out(ask: Ask) -> Many:
 def both(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
-    """Domain shift as published, and computed here."""
+    """Yield domain shift as published and as computed here."""
     yield Heading("Published: similarity to MS MARCO")
     yield from _printed(ask, unit, left_out)
     computed = partial(_computed, ask, pairs, counted, unit, left_out)
@@ -65,7 +65,7 @@ def both(
 
 
 def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
-    """Table 4 of BEIR v1, for any systems of a published table."""
+    """Yield Table 4 of BEIR v1 as figures, for any systems of a published table."""
     words = unit if unit in PRINTED_WORDS else PRINTED_WORDS[0]
     near = domain_shift.printed_similarities(words)
     tables = domain_shift.tables(published.results(), list(near["dataset"]))
@@ -99,7 +99,7 @@ def _printed_controls(ask: Ask, tables: Sequence[str]) -> Steps:
 def _correlations(
     ask: Ask, scores: DataFrame, systems: Sequence[str], baseline: str, left_out: Sequence[str]
 ) -> Iterator[Step]:
-    """Every correlation with its interval, for both word units of the paper."""
+    """Yield a table of correlations with intervals, by both word units of the paper."""
     titles = _titles(ask, systems)
     groups = {}
     for words in PRINTED_WORDS:
@@ -123,7 +123,7 @@ def _correlations(
 def _computed(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
-    """Domain shift from counts made here: any source, any systems, any baseline."""
+    """Yield domain shift from counts made here, for any source, systems and baseline."""
     sources = list(dict.fromkeys(counted["dataset"]))
     if len(sources) < 2:
         yield Message(
@@ -164,7 +164,7 @@ def _computed_controls(
 
 
 def _scores(ask: Ask, sources: Sequence[str]) -> Steps:
-    """Scores of stored runs by any measure, or of a published table: name, measure and rows."""
+    """Yield a picker of scores, computed or published; return their source, measure and rows."""
     tables = [COMPUTED, *domain_shift.tables(published.results(), sources)]
     look: dict[str, Any] = {"noun": "table of scores", "titles": _by_measure(tables[1:])}
     table = yield Choice("scores", "Scores", tables, width=240, **look)
@@ -177,7 +177,7 @@ def _scores(ask: Ask, sources: Sequence[str]) -> Steps:
 
 
 def _by_measure(tables: Sequence[str]) -> dict[str, str]:
-    """Titles of published tables with a usable measure."""
+    """Return a title for each of these published tables."""
     return {table: f"{table}: {MEASURE}" for table in tables}
 
 
@@ -189,8 +189,8 @@ def _printed_scores(ask: Ask, table: str) -> DataFrame:
 def _systems(
     ask: Ask, scores: DataFrame, prefix: str, drawn: Mapping[str, int] | None = None
 ) -> Steps:
-    """The systems to show, each in a panel, and the baseline; by default those with the most
-    `drawn` datasets, at least two."""
+    """Yield pickers of the systems to show, each in a panel, and of the baseline; return both.
+    `drawn` has the number of datasets by system; systems with the most are the default."""
     names = list(dict.fromkeys(scores["system"]))
     if not names:
         return [], ""
@@ -202,7 +202,7 @@ def _systems(
     usual = cells.baseline(able)
     baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)
     others = [name for name in names if name != baseline]
-    # Trained systems come first, since variants of BM25 have no training set.
+    # Lexical systems come last, since they have no training set.
     likely = sorted((name for name in others if name in able), key=_is_lexical)
     first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
@@ -230,7 +230,8 @@ def _panels(
     key: str,
     of: Sequence[str],
 ) -> Iterator[Step]:
-    """A panel for each system; panels are side by side if there is room."""
+    """Yield a panel for each system; panels are side by side if there is room. `said`: source, unit
+    of words, measure, and the published source of the data (or empty)."""
     if marks.empty:
         yield Message("No dataset has both a similarity to this source and scores of both systems.")
         return
@@ -262,7 +263,7 @@ def _panels(
 
 
 def _named(ask: Ask, marks: DataFrame) -> DataFrame:
-    """Marks with the title and domain of their datasets."""
+    """Add the title and domain of its dataset to each mark."""
     named = ask(catalogue.datasets)[["dataset", "title", "domain"]]
     marks = marks.merge(named, on="dataset", how="left")
     marks["title"] = marks["title"].fillna(marks["dataset"])

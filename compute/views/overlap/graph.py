@@ -1,5 +1,5 @@
-"""The force-directed graph of the corpora: closer means more similar. Positions are in pixels of a
-figure of fixed size, so that names do not overlap."""
+"""The force-directed graph of the corpora, in which closer means more similar. Positions are in
+pixels of a figure of fixed size, so that names do not overlap."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -25,14 +25,14 @@ class Room(NamedTuple):
     width: int = WIDTH
     tallest: int = 700
     beside: int = 100
-    """Room for names at the left and right of the marks."""
+    """Room for names to the left and right of the marks."""
     font: int = 13
     letters: int = 24
-    """Font size of a name."""
+    """Font size, and most letters, of a name."""
     marks: float = 1.0
     """Diameter of the marks, relative to that on a page."""
     edge: int = 2
-    """Area without names, which is wider if fonts may be wider."""
+    """Margin without names, wider for figures whose font may be wider."""
 
 
 PAGE = Room()
@@ -41,14 +41,14 @@ MARGIN = 36
 """Pixels left free above and below the marks."""
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
-"""Widths of lines, in a few levels, since a trace per line would be slow."""
+"""Number of widths of lines; each needs a trace, and many traces would be slow."""
 SMALLEST, LARGEST = 9.0, 30.0
 _FEW, _MANY = 1e3, 1.5e7
-"""Numbers of documents of the smallest and the largest mark."""
+"""Numbers of documents at which marks are smallest and largest."""
 _LEGEND_ROW = 26
 
 DASHES = "5px,4px"
-"""Style of lines to a corpus's two nearest neighbours below the threshold."""
+"""Style of lines to a corpus's two nearest neighbours if these are below the threshold."""
 
 Row = Mapping[Hashable, Any]
 
@@ -64,13 +64,11 @@ def graph(
     unit: str = "unigrams",
     narrow: bool = False,
 ) -> go.Figure:
-    """A mark per corpus at its point, a line between similar ones.
-
-    `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in one
-    unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Solid lines join pairs with
-    a similarity of at least `least`; dashed lines join each corpus to its two nearest below that. A
-    mark's customdata is its corpus.
-    """
+    """Draw a mark per corpus at its point, and lines between similar corpora. `square`:
+    similarities 0 to 1, index and columns the same names. `points`: x, y by name, in one unit.
+    `vocabularies`: dataset, title, domain, n_documents, n_terms. Solid lines join pairs with a
+    similarity of at least `least`; dashed lines join each corpus to its two nearest below that. A
+    mark's customdata is its corpus."""
     room = IN_COLUMN if narrow else PAGE
     marks, lines, height = nodes(square, points, vocabularies, least, room)
     domains = _domains(marks["domain"].tolist())
@@ -105,8 +103,8 @@ def nodes(
     least: float,
     room: Room = PAGE,
 ) -> tuple[DataFrame, DataFrame, float]:
-    """Data of `graph`: the marks (dataset, title, domain, n_documents, n_terms; x, y and size
-    in pixels), the lines (dataset, other, similarity) and the height in pixels."""
+    """Return the data of `graph`: the marks (dataset, title, domain, n_documents, n_terms; x, y and
+    size in pixels), the lines (dataset, other, similarity) and the height in pixels."""
     named = vocabularies.drop_duplicates("dataset").set_index("dataset")
     marks = named.reindex(square.index).reset_index(names="dataset")
     height, marks[["x", "y"]] = _pixels(points.loc[square.index], room)
@@ -119,7 +117,7 @@ def nodes(
 def names(
     nodes: DataFrame, lines: DataFrame, height: float, theme: str, room: Room = PAGE
 ) -> list[labels.Label]:
-    """Position of each node's name; nodes: x, y, size (pixels) and title by row."""
+    """Place each node's name. `nodes`: dataset, title; x, y and size in pixels."""
     places = nodes.set_index("dataset")[["x", "y"]]
     crossed = [
         box
@@ -131,7 +129,7 @@ def names(
 
 
 def _named(nodes: DataFrame, theme: str, room: Room) -> list[labels.Mark]:
-    """The nodes as marks whose names must be placed."""
+    """Return the nodes as marks whose names must be placed."""
     return [
         labels.mark(
             row["x"],
@@ -148,8 +146,7 @@ def _named(nodes: DataFrame, theme: str, room: Room) -> list[labels.Mark]:
 def leaders(
     nodes: DataFrame, named: Sequence[labels.Label], theme: str, room: Room = PAGE
 ) -> list[tuple[float, float, float, float]]:
-    """Lines to names that could not be placed next to their own mark: x, y of both
-    ends."""
+    """Return lines (x, y of both ends) to names that are not next to their own mark."""
     return labels.leaders(_named(nodes, theme, room), named)
 
 
@@ -161,7 +158,7 @@ def _leader(ends: tuple[float, float, float, float], theme: str) -> dict[str, An
 
 
 def _size(count: float) -> float:
-    """Diameter of a mark, from the logarithm of the number of documents."""
+    """Return the diameter of a mark, which grows with the logarithm of the number of documents."""
     if math.isnan(count) or count < 1:
         return SMALLEST
     share = math.log(count / _FEW) / math.log(_MANY / _FEW)
@@ -169,12 +166,13 @@ def _size(count: float) -> float:
 
 
 def _pixels(points: DataFrame, room: Room) -> tuple[float, np.ndarray]:
-    """Points scaled equally in x and y to fill the width, and the height they need."""
+    """Return the height needed by points, and the points, scaled equally both ways to fill the
+    width."""
     spread = points[["x", "y"]].to_numpy(dtype=float)
     if not len(spread):
         return 2 * MARGIN, spread
     low, high = spread.min(axis=0), spread.max(axis=0)
-    # A few marks would look lost if far apart.
+    # A few marks would look lost if they were far apart.
     free = [room.width - 2 * room.beside, room.tallest - 2 * MARGIN]
     scale = float((np.minimum(free, 140 * len(spread)) / np.maximum(high - low, 1e-9)).min())
     height = float((high - low)[1] * scale + 2 * MARGIN)
@@ -189,7 +187,7 @@ def _domains(found: Sequence[str]) -> list[str]:
 def _lines(
     lines: DataFrame, nodes: DataFrame, least: float, span: tuple[float, float], theme: str
 ) -> list[Any]:
-    """Lines by width, and an invisible point in the middle of each for its tooltip."""
+    """Return lines by width, and an invisible point in the middle of each for its tooltip."""
     if lines.empty:
         return []
     places = nodes.set_index("dataset")[["x", "y"]]
@@ -229,7 +227,7 @@ def values(
     theme: str,
     room: Room = PAGE,
 ) -> list[line_values.Value]:
-    """The similarities on the strongest lines. `nodes`: dataset, x, y, size (pixels); `named`:
+    """Place the similarities of the strongest lines. `nodes`: dataset, x, y, size; `named`: their
     names."""
     led = leaders(nodes, named, theme, room)
     covered = [label.box for label in named]
@@ -276,14 +274,14 @@ def _frame(domains: Sequence[str], height: float, theme: str, room: Room) -> dic
 
 
 def _legend_rows(domains: Sequence[str], theme: str, room: Room) -> int:
-    # Plotly makes every legend entry as wide as the widest, plus 45 pixels for its mark.
+    # Plotly makes every legend entry as wide as the widest one, with 45 pixels for its mark.
     widest = max((labels.width(name, room.font, theme) for name in domains), default=0) + 45
     return math.ceil(len(domains) / max(int(room.width // widest), 1))
 
 
 def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
-    """dataset, other, similarity, second, second_similarity: titles of each corpus and of the two
-    most similar; the most similar pairs first."""
+    """Return the two corpora most similar to each corpus, by title, the most similar pairs first:
+    dataset, other, similarity, second, second_similarity."""
     rows = []
     for name in square.index:
         near = [
@@ -298,14 +296,14 @@ def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
 
 
 def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> DataFrame:
-    """other, similarity: every other corpus, the most similar to `name` first."""
+    """Return other and similarity for every other corpus, the most similar to `name` first."""
     near = similarity_matrix.nearest(square, name, len(square))
     rows = [(titles.get(str(n), str(n)), round(float(value), 4)) for n, value in near.items()]
     return DataFrame(rows, columns=["other", "similarity"])
 
 
 def rule(square: DataFrame, least: float) -> str:
-    """Rule for the lines drawn by `graph`: solid ones, and dashed ones if there are any."""
+    """Say which lines `graph` draws: solid ones, and dashed ones if there are any."""
     lines = similarity_matrix.edges(square, least)
     below = " Dashed lines: each corpus's two nearest, if less similar."
     solid = f"Solid lines: similarity of at least {looks.plain(least, 2)}."
@@ -313,7 +311,7 @@ def rule(square: DataFrame, least: float) -> str:
 
 
 def legend(square: DataFrame, least: float) -> str:
-    """Meaning of lines, sizes and places."""
+    """Explain lines, sizes and places."""
     return (
         f"{rule(square, least)} Closer marks and wider lines: more similar. Larger marks:"
         " more documents."
@@ -326,7 +324,7 @@ HOW_TO_READ = (
 
 
 def note(faithfulness: float) -> list[str]:
-    """Accuracy of distances in the plane."""
+    """Say how accurate distances in the plane are."""
     if math.isnan(faithfulness):
         return []
     exact = f"rank correlation of distance with 1 − similarity: {looks.plain(faithfulness, 2)}"

@@ -1,5 +1,5 @@
 """The heatmap of corpus similarity: the lower triangle, with names on its diagonal. Plotly's
-heatmaps report no clicks, so an invisible scatter lies over the cells for hover and selection."""
+heatmaps report no clicks, so an invisible scatter provides tooltips and selection."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 
 WIDTH = 768
-"""Width in pixels that fits a screen 800 pixels wide."""
+"""Width in pixels, which fits a screen 800 pixels wide."""
 SPANS = {"unigrams": (0.15, 0.8), "bigrams": (0.02, 0.4), "word pieces": (0.15, 0.8)}
-"""Similarities at which the palest and the darkest colour saturate, by unit."""
+"""Similarities at which the palest and the darkest colour are reached, by unit."""
 _TICKS = {0.8: (0.2, 0.4, 0.6, 0.8), 0.4: (0.1, 0.2, 0.3, 0.4)}
 ROW = 26
 WIDEST = 64
-"""Pixels of a cell if there are few corpora."""
+"""Most pixels of a cell's width, for few corpora."""
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
 HOW_TO_READ = "1: the same words with the same frequencies; 0: no word in common."
@@ -46,12 +46,12 @@ class _Grid:
 
     @property
     def across(self) -> float:
-        """Width of the plot in cells; the remaining width is for names and the colour bar."""
+        """Width of the plot in cells; the triangle leaves room for names and the colour bar."""
         return (WIDTH - self.left) / self.cell
 
 
 def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
-    """Lines on each corpus's neighbours, most similar first; the table next to it has all pairs."""
+    """Return each corpus's neighbours, the most similar first."""
     names = [str(name) for name in square.index]
     shown = [titles.get(name, name) for name in names]
     values = square.to_numpy(dtype=float)
@@ -77,12 +77,9 @@ def heatmap(
     unit: str = "unigrams",
     chosen: tuple[str, str] | None = None,
 ) -> go.Figure:
-    """Each pair of corpora once, with rows and columns in the order of `square`.
-
-    `square`: similarities 0 to 1, index and columns the same names; nan is left blank. Points of
-    the overlay carry [dataset, other] as customdata. `unit` sets the range of colours, `chosen` is
-    the outlined pair.
-    """
+    """Draw each pair of corpora once, with rows and columns in the order of `square`. `square`:
+    similarities 0 to 1, index and columns the same names; nan is left blank. Points of the overlay
+    carry [dataset, other] as customdata. `unit` sets the colours; the pair `chosen` is outlined."""
     look = looks.palette(theme)
     names = [str(name) for name in square.index]
     shown = [looks.escape(titles.get(name, name), LETTERS) for name in names]
@@ -143,7 +140,7 @@ def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -
 
 
 def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[str, Any]:
-    """The colours, with their bar in the corner that the triangle leaves empty."""
+    """Return the colours, with their bar in the corner that the triangle leaves empty."""
     low, high = span
     ticks = _TICKS[high]
     bar = {
@@ -166,7 +163,7 @@ def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[
 
 
 def _names(shown: Sequence[str], look: looks.Palette) -> list[dict[str, Any]]:
-    """Each name again at the end of its row, above its column."""
+    """Repeat each name at the end of its row, above its column."""
     common = {"xanchor": "left", "font": {"size": 13, "color": look.text}}
     return [
         {"x": place - 0.5, "y": place, "text": name, "xshift": 4, **common}
@@ -184,12 +181,12 @@ def _outline(
 
 
 def height(count: int) -> int:
-    """Height in pixels of the heatmap for this number of corpora."""
+    """Return the height in pixels of the heatmap for this number of corpora."""
     return max(count, 3) * ROW + 26
 
 
 def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
-    """Axes and sizes: cells have the grid's width regardless of the page's width."""
+    """Return axes and sizes, by which cells have the grid's width whatever the page's width."""
     count = len(grid.names)
     rows = max(count, 3)
     still = {**axes.BARE, "automargin": False}
@@ -210,13 +207,13 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
 
 
 def floor_label(floor: float) -> str:
-    """Words that count, by relative frequency."""
+    """Say above which relative frequency words count."""
     return f"above {floor * 1e6:g} per million" if floor else "none"
 
 
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
-    """Counts of corpora, the comparison, and omissions. `vocabularies`: dataset, n_tokens, for one
-    unit."""
+    """Count the corpora and their words, and state the comparison and omissions. `vocabularies`:
+    dataset, n_tokens, for one unit."""
     number = vocabularies["dataset"].nunique()
     return [
         "Similarity: weighted Jaccard of the words' relative frequencies.",
@@ -233,7 +230,7 @@ PRINTED = [
 
 
 def collections_in_print() -> DataFrame:
-    """dataset, title, domain, n_documents, n_terms (absent): from `published.overlap`."""
+    """Return the corpora of `published.overlap`: dataset, title, domain, n_documents, n_terms."""
     pairs = published.overlap()
     names = sorted({*pairs["dataset"], *pairs["other"]})
     rows = [
@@ -255,17 +252,15 @@ class Lacking(NamedTuple):
     """Stored corpora that are not compared."""
 
     said: str
-    """Their names and the reasons; empty for none."""
+    """Their names and the reasons; empty if there are none."""
     datasets: list[str]
-    """A dataset of each corpus for which counting whole documents would help."""
+    """A dataset of each corpus whose documents should be counted again in full."""
 
 
 def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) -> Lacking:
-    """Datasets of `stored`, one per corpus, that `compared` lacks.
-
-    `counted` has the counts of one unit; truncated counts are only compared with those they were
-    shipped with.
-    """
+    """Return the corpora of `stored` (collection, dataset) that are missing from `compared`.
+    `counted` has the counts of one unit; truncated counts are only compared with those that were
+    shipped with them."""
     here = dict(zip(stored["collection"], stored["dataset"], strict=True))
     missing = [name for name in here if name not in compared]
     known = set(counted["dataset"])
@@ -283,10 +278,8 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
 
 
 def cut(vocabularies: DataFrame) -> str:
-    """Warning that rare words of these corpora are missing; empty if no counts are truncated.
-
-    `vocabularies`: title, cut (relative frequency; 0 for complete counts).
-    """
+    """Warn that rare words of these corpora are missing; empty if no counts are truncated.
+    `vocabularies`: title, cut (relative frequency; 0 for complete counts)."""
     rows = vocabularies[vocabularies["cut"] > 0].sort_values("title")
     if rows.empty:
         return ""

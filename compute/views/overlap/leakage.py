@@ -14,15 +14,17 @@ from compute.views.page import Column
 from compute.views.shared.theme import between, plain, signed
 
 LEFT_OUT = ("query or document", "query")
-"""Queries left out: those found, or whose relevant document was found; only those found."""
+"""Queries to leave out: those found or with a relevant document found; only those found."""
 COLUMNS = ["dataset", "training", "left_out", "n_queries", "n_found", "system"]
 COLUMNS += ["value", "value_without", "change", "low", "high"]
 
 
 @select(shows="datasets")
 def sets() -> str:
-    """dataset, training, n_training_texts, n_queries, n_queries_found, n_documents,
-    n_documents_found, n_touched, threshold: findings by training set."""
+    """Select a row for each training set that was searched for a dataset's test data: dataset,
+    training, n_training_texts, n_queries, n_queries_found, n_documents (relevant ones),
+    n_documents_found, n_touched (queries found, or with a relevant document found), threshold (of
+    near-equality)."""
     return """
         select dataset, system as training,
                (provenance ->> '$.n_training_texts')::bigint as n_training_texts,
@@ -38,9 +40,9 @@ def sets() -> str:
 
 @question(shows="runs")
 def changes(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
-    """COLUMNS: for each training set and choice of queries to leave out, every system's mean over
-    all queries and over the rest, and the change with its 95% interval; best mean over the rest
-    first. A set whose dataset has no scores has a row without a system."""
+    """Return every system's mean over all queries and without those to leave out, and the change
+    with its 95% interval (COLUMNS), for each training set and choice of LEFT_OUT; the best mean
+    over the rest comes first. A set whose dataset has no scores has a row without a system."""
     found = []
     for dataset, training in sets(cursor)[["dataset", "training"]].to_numpy():
         for key, left_out in zip(keys(training), LEFT_OUT, strict=True):
@@ -50,6 +52,7 @@ def changes(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
 
 
 def _changes(cursor: DuckDBPyConnection, dataset: str, measure: str, key: str) -> DataFrame:
+    """Return the rows of `changes` for one dataset and the labels `key`."""
     labels = cursor.execute(
         "select query_id, value as label from query_labels where dataset = ? and key = ?",
         [dataset, key],
@@ -69,7 +72,7 @@ def _changes(cursor: DuckDBPyConnection, dataset: str, measure: str, key: str) -
 
 
 def said(one: DataFrame, titles: dict[str, str]) -> str:
-    """Sentence on the overlap of a training set with a dataset; `one` is a row of `sets`."""
+    """Say how much of a dataset a training set contains; `one` is a row of `sets`."""
     row = one.iloc[0]
     title = titles.get(row["dataset"], row["dataset"])
     told = f"{row['training']} contains {row['n_queries_found']:,} of the"
@@ -84,7 +87,7 @@ def said(one: DataFrame, titles: dict[str, str]) -> str:
 
 
 def shown(rows: DataFrame, named: dict[str, str]) -> DataFrame:
-    """Changes of scores, if queries are left; `named` are the titles of systems."""
+    """Keep the changes for which queries are left, and replace systems by titles (`named`)."""
     rows = rows[rows["value_without"].notna()]
     return rows.assign(system=[named.get(name, name) for name in rows["system"]])
 

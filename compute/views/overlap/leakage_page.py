@@ -9,7 +9,7 @@ _COMMAND = "python -m compute leakage find --dataset DATASET --training FILE… 
 
 
 def section(ask: Ask) -> Steps:
-    """Findings by training set, and every system's mean without the queries found."""
+    """Yield the findings by training set, and every system's mean without the queries found."""
     found, titles = ask(leakage.sets), offers.dataset_titles(ask)
     if found.empty:
         yield Note([f"No training set is compared with a test set yet: {_COMMAND}."])

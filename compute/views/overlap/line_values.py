@@ -1,4 +1,4 @@
-"""Similarities on or next to the strongest lines of the graph; in pixels."""
+"""Similarities on or next to the strongest lines of the graph; all lengths are in pixels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ from compute.views.shared import labels
 from compute.views.shared import theme as looks
 
 SMALL, MOST = 11, 5
-"""Font size in pixels, and most lines that show their value (the strongest)."""
+"""Font size, and number of lines (the strongest) that show their value."""
 _ALONG = (0.5, 0.42, 0.58, 0.34, 0.66)
-"""Positions of a value along its line, as fractions; the middle is preferred."""
+"""Positions of a value along its line, as fractions, in order of preference."""
 _DISTANCES = (20, 28, 38, 50, 64, 80, 100)
-"""Pixels between a line and a value next to it."""
+"""Possible distances between a line and a value next to it."""
 _DIRECTIONS = 16
 _CROSSED = 1.0
 """Cost of a square pixel of another line under a value; each later position costs 1 more."""
 _ROUND = 0.75
-"""Fraction of a mark's width, since a leader may pass the corner of a round mark."""
+"""Share of a mark's width that a leader avoids; it may pass the corner of a round mark."""
 _UNCLEAR = 1e6
 """Cost of a leader that crosses a name, a mark or another value."""
 
@@ -50,14 +50,14 @@ class Value:
         return list(labels.along(*self.point, *self.middle, wide=1))
 
     def annotation(self, theme: str) -> dict[str, Any]:
-        """The text on its line, or next to it with a leader to the point."""
+        """Return the text as an annotation on its line, or next to it with a leader."""
         look, (x, y) = looks.palette(theme), self.middle
         font = {"size": SMALL, "color": look.muted}
         shown = {"text": self.text, "font": font, "bgcolor": look.background, "borderpad": 1}
         if not self.leader:
             return shown | {"x": x, "y": y}
         ends = {"x": self.point[0], "y": self.point[1], "ax": x, "ay": y}
-        # A dot at the leader's end shows which line is meant.
+        # A dot at the leader's end shows which line the value belongs to.
         dot = {"arrowhead": 6, "arrowsize": 0.8, "arrowwidth": 1, "arrowcolor": look.muted}
         return shown | ends | {"axref": "x", "ayref": "y", "showarrow": True} | dot
 
@@ -70,14 +70,11 @@ def place(
     size: float,
     theme: str,
 ) -> list[Value]:
-    """The values of the strongest lines, the strongest first: none covers a mark or a text.
-
-    `nodes`: dataset, x, y and size; `lines`: dataset, other, similarity, weakest first; `names`:
-    boxes of existing texts; `size`: the largest font in which the values may be drawn. A value is
-    on its line if there is room, else as near as possible and off other lines. At most MOST lines
-    get one; the first without a clear place is the last tried, so no weaker line is labelled
-    instead.
-    """
+    """Place the values of the strongest lines, the strongest first, so that none covers a mark or a
+    text. `nodes`: dataset, x, y and size. `lines`: dataset, other, similarity, weakest first.
+    `names`: boxes of existing texts. `size`: the largest font in which values may be drawn. A value
+    is on its line if there is room, else as near as possible and off other lines. At most MOST
+    lines get a value; if one has no clear place, no weaker line is labelled instead."""
     at = {row["dataset"]: (row["x"], row["y"]) for row in nodes.to_dict("records")}
     pairs = list(zip(lines["dataset"], lines["other"], strict=True))
     drawn = {pair: list(labels.along(*at[pair[0]], *at[pair[1]])) for pair in pairs}
@@ -102,7 +99,7 @@ def _around(middle: Point, wide: float, high: float) -> labels.Box:
 
 
 def _options(text: str, one: Point, other: Point, room: Point) -> Iterator[Value]:
-    """Possible positions of a line's value, best first."""
+    """Yield the possible positions of a line's value, the best first."""
     points = [
         (one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1]))
         for share in _ALONG
@@ -125,8 +122,8 @@ def _costs(
     found: Sequence[Value],
     within: labels.Box,
 ) -> NDArray[np.float64]:
-    """Cost of each position: its rank, plus a large cost if it covers something, is not `within`,
-    or has a leader that crosses something."""
+    """Return the cost of each position: its rank, plus a large cost if it covers something, is not
+    `within`, or has a leader that crosses something."""
     own = [one.box for one in options]
     taken = [*texts, *(part for one in found for part in one.leader)]
     covered = labels.overlaps(own, [*taken, *_squares(nodes, 1)]).any(axis=1)
@@ -139,7 +136,7 @@ def _costs(
 
 
 def _squares(nodes: DataFrame, share: float) -> list[labels.Box]:
-    """Marks as squares, with their width reduced to this share."""
+    """Return the marks as squares, with their width multiplied by `share`."""
     return [
         _around((row["x"], row["y"]), share * row["size"], share * row["size"])
         for row in nodes.to_dict("records")

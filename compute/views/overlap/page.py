@@ -48,7 +48,7 @@ EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
 _SHIFT = "Do gains over the baseline fall with a corpus's distance from the training corpus?"
 SEPARATOR = ","
-"""Separator of a pair's corpora in the address; corpora's names do not contain it."""
+"""Separator of two corpora in the address; names of corpora do not contain it."""
 _SIMILARITY = Column("Similarity", "similarity", plain, width=72)
 _PAIR = (Column("Corpus", "dataset"), Column("Other", "other"), _SIMILARITY)
 _ALL = (Column("Corpus", "other"), _SIMILARITY)
@@ -62,7 +62,7 @@ _NEAREST = (
 
 
 class View(NamedTuple):
-    """Values of the controls, and the pairs shown."""
+    """Values of the controls, and the pairs of corpora."""
 
     ask: Ask
     numbers: str
@@ -70,7 +70,7 @@ class View(NamedTuple):
     floor: float
     order: str
     least: float
-    """Similarity at which a line of the graph becomes solid."""
+    """Similarity from which on lines of the graph are solid."""
     left_out: list[str]
     """Datasets that correlations exclude."""
     pairs: DataFrame
@@ -80,12 +80,12 @@ class View(NamedTuple):
 
     @property
     def titles(self) -> dict[str, str]:
-        """Title of each collection, by its name."""
+        """Title of each collection by name."""
         return dict(zip(self.counted["dataset"], self.counted["title"], strict=True))
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     shown = yield Choice("view", "View", VIEWS, HEATMAP, noun="view", side_by_side=True)
     view: View = yield Row(partial(_controls, ask, shown))
     if shown == SHIFT:
@@ -128,8 +128,8 @@ def _controls(ask: Ask, shown: str) -> Steps:
 
 
 def _numbers(ask: Ask) -> Steps:
-    """Published or computed figures: computed ones for users with their own corpus, or if only
-    these have the address's value."""
+    """Yield a picker of published or computed similarities. Computed is the default if the user has
+    counted or stored a corpus, or if the address has a value that only computed ones have."""
     asked = []
     for key in ("unit", "floor", "pair"):
         asked += yield Asked(key, many=True)
@@ -139,7 +139,7 @@ def _numbers(ask: Ask) -> Steps:
 
 
 def _has_own(ask: Ask) -> bool:
-    """True if a corpus was counted here, or the user's own corpus is stored."""
+    """Return true if a corpus was counted here, or the user's own corpus is stored."""
     return any(
         (part.kind in ("ngrams", "wordpieces") and not part.shipped)
         or (part.kind == "documents" and part.dataset not in DATASETS)
@@ -148,7 +148,7 @@ def _has_own(ask: Ask) -> bool:
 
 
 def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, DataFrame]:
-    """The fields `pairs` and `counted` of `View`."""
+    """Return the fields `pairs` and `counted` of `View`."""
     if numbers == PUBLISHED:
         return ask(select.in_print, source=published.OVERLAP), heatmap.collections_in_print()
     found = ask(select.vocabularies).fillna({"domain": "Other"})
@@ -156,7 +156,7 @@ def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, 
 
 
 def too_few(counted: DataFrame, unit: str) -> str:
-    """Inputs missing for a comparison, and the command that adds them."""
+    """Say which counts a comparison lacks, and the command that makes them."""
     number = counted["dataset"].nunique()
     has = "No corpus has" if not number else "Only one corpus has"
     need = "two are needed" if not number else "another one is needed"
@@ -164,12 +164,12 @@ def too_few(counted: DataFrame, unit: str) -> str:
 
 
 def _pair_link(numbers: str, *pair: str) -> Link:
-    """A pair of these numbers, which remain chosen in other views."""
+    """Return a link to a pair; the chosen kind of similarities is kept."""
     return Link(names={"numbers": numbers, "pair": SEPARATOR.join(sorted(pair))})
 
 
 def _heatmap(view: View, square: DataFrame) -> Steps:
-    """The triangle and a table of pairs; a click in either opens the pair below, if its words are
+    """Yield the triangle and a table of pairs; a click opens the pair below, if its words are
     counted."""
     square = square.loc[names := _order(view, square), names]
     rows = view.pairs.sort_values("similarity", ascending=False, kind="stable")
@@ -231,7 +231,7 @@ def _table(view: View, rows: DataFrame, pairs: list[str], chosen: str, beside: i
 
 
 def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
-    """The words that a pair shares most, and the words most specific to each corpus."""
+    """Yield the words that a pair shares most, and those most specific to each corpus."""
     yield Pick("pair", "Pair of corpora", shown)
     one, _, other = chosen.partition(SEPARATOR)
     function_words = yield Switch("function_words", "Include function words")
@@ -254,7 +254,7 @@ def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
 
 
 def _sides(rows: DataFrame, names: tuple[str, str], legend: Legend) -> Iterator[list[Step]]:
-    """A column for each side in `select.words_of_pair`."""
+    """Yield a column for each side in `select.words_of_pair`."""
     for side, head in pair_words.heads(names).items():
         drawn = partial(pair_words.words, rows[rows["side"] == side], names)
         figure = Figure(
@@ -270,7 +270,7 @@ def _sides(rows: DataFrame, names: tuple[str, str], legend: Legend) -> Iterator[
 
 
 def _graph(view: View, square: DataFrame) -> Steps:
-    """The force-directed graph, and the accuracy of its distances."""
+    """Yield the force-directed graph, and the accuracy of its distances."""
     points = similarity_matrix.layout(square)
     figure = Figure(
         "graph",
@@ -289,7 +289,7 @@ def _graph(view: View, square: DataFrame) -> Steps:
 
 
 def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
-    """The two nearest neighbours of every corpus, or all neighbours of the chosen one."""
+    """Yield the two nearest neighbours of every corpus, or all neighbours of the chosen one."""
     names = [EVERY, *map(str, square.index)]
     look: dict[str, Any] = {"noun": "corpus", "width": 300, "titles": titles}
     name = yield Choice("node", "Neighbours of", names, **look)
@@ -313,7 +313,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
 
 
 def _about(view: View) -> Steps:
-    """Counts, comparison and omissions of computed values; or the source of published values."""
+    """Yield counts and omissions of computed values, or the source of published values."""
     if view.numbers == PUBLISHED:
         yield Note(heatmap.PRINTED)
         return

@@ -1,4 +1,4 @@
-"""All SELECTs on corpus similarity; here `dataset` is a corpus, which splits share."""
+"""Questions about corpus similarity; here `dataset` is a corpus, which splits share."""
 
 import re
 
@@ -11,16 +11,14 @@ from compute.datasets import published
 from compute.reading.questions import question, select
 
 CANDIDATES = 20_000
-"""Most frequent words of each corpus that are considered as informative."""
+"""Most frequent words of each corpus among which the informative ones are chosen."""
 
 
 @select(shows="datasets")
 def similarities(unit: str, floor: float) -> str:
-    """dataset, other, similarity: every stored pair once, dataset < other.
-
-    `unit` is a name of UNITS, `floor` one of FLOORS. Only pairs whose counts have not changed since
-    the comparison.
-    """
+    """Select dataset, other and similarity of every stored pair once, with dataset < other. `unit`
+    is a name of UNITS, `floor` one of FLOORS. Only pairs whose counts have not changed since the
+    comparison are included."""
     return f"""
         with counts as (
             select dataset, fingerprint from parts where kind = '{UNITS[unit].kind}'
@@ -37,18 +35,15 @@ def similarities(unit: str, floor: float) -> str:
 
 @question(shows="tables in print")
 def in_print(cursor: DuckDBPyConnection, source: str) -> DataFrame:
-    """dataset, other, similarity: the values of `published.overlap`, whose only source is
-    OVERLAP."""
+    """Return dataset, other, similarity of `published.overlap`, the only `source` there is."""
     return published.overlap()
 
 
 @select(shows="datasets")
 def vocabularies() -> str:
-    """dataset, title, domain, task, n_documents, unit, n_terms, n_tokens, cut, shipped.
-
-    A row per collection and unit. n_terms and n_tokens (different words, all words) are those of
-    the whole corpus; shipped counts only contain terms with a share above `cut`.
-    """
+    """Select a row per collection and unit: dataset, title, domain, task, n_documents, unit,
+    n_terms, n_tokens, cut, shipped. n_terms and n_tokens (different words, all words) are of the
+    whole corpus; shipped counts only contain terms with a share above `cut`."""
     return """
         with counts as (
             select dataset, shipped, provenance, unnest(json_keys(provenance, '$.units')) as unit
@@ -77,13 +72,14 @@ def words_of_pair(
     limit: int = 15,
     function_words: bool = True,
 ) -> DataFrame:
-    """term, share, other_share, side: the words that two corpora share most and least.
+    """Return the words that two corpora share most and least: term, share, other_share (of all
+    words of a corpus), side.
 
-    Shares are of all words of a corpus. side `both`: the largest smaller share; `dataset` and
-    `other`: the words more frequent in that corpus that add most to the Jensen-Shannon divergence
-    of the two (Lin 1991), s ln(s/m) + t ln(t/m) with m the mean of the shares s and t: a plain
-    difference would list function words. `limit` rows of each side, the most informative first. In
-    shipped counts a share below the cut reads 0. Without `function_words` terms that contain one of
+    `side` is `both` for the words whose smaller share is largest, and `dataset` or `other` for the
+    words more frequent in that corpus that add most to the Jensen-Shannon divergence of the two
+    (Lin 1991), s ln(s/m) + t ln(t/m) with m the mean of the shares s and t; a plain difference
+    would list function words. Each side has `limit` rows, the most informative first. In shipped
+    counts a share below the cut reads 0. Without `function_words`, terms that contain one of
     STOP_WORDS are left out; shares are still of all words.
     """
     return cursor.execute(
@@ -103,12 +99,11 @@ def words_of_pair(
 
 _NONE = "$^"
 """Pattern that matches no term."""
-# Fifteen times as fast as splitting terms and looking their words up in a list.
+# The pattern is fifteen times as fast as splitting terms and looking their words up in a list.
 _FUNCTION_WORDS = f"(^| )({'|'.join(map(re.escape, sorted(STOP_WORDS)))})( |$)"
 
 
-# Only the most frequent words of a corpus are considered; their shares in the other corpus are
-# looked up, however rare.
+# Only the most frequent words of each corpus are considered, with their share in the other corpus.
 _WORDS_OF_PAIR = """
     with totals as (
         select dataset, (provenance -> '$.units' -> $unit ->> 'tokens')::bigint as tokens

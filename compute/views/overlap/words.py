@@ -18,12 +18,12 @@ _COLUMN = 54
 
 _GLYPHS = "●◆"
 BOTH, FIRST, SECOND = "both", "dataset", "other"
-"""Sides of `overlap.select.words_of_pair`."""
+"""Sides in `overlap.select.words_of_pair`."""
 SIDES = (BOTH, FIRST, SECOND)
 
 
 def heads(names: tuple[str, str]) -> dict[str, str]:
-    """Heading of each side for collections of these titles."""
+    """Return the heading of each side for corpora of these titles."""
     return {
         BOTH: "Shared most",
         FIRST: f"More frequent in {names[0]}",
@@ -33,12 +33,10 @@ def heads(names: tuple[str, str]) -> dict[str, str]:
 
 @drawing
 def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
-    """One line per word from its share in one corpus to that in the other, on a log scale.
-
-    `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
-    the two collections. The numbers at the right are per million words. A share of 0, which a log
-    scale cannot show, is at the left end, labelled 0.
-    """
+    """Draw a line per word from its share in one corpus to that in the other, on a log scale.
+    `rows`: term, share, other_share (of all words, 0 to 1), in display order. `titles` names the
+    two corpora. The numbers at the right are per million words. A share of 0, which a log scale
+    cannot show, is at the left end, labelled 0."""
     look = looks.palette(theme)
     colours = (look.win, look.loss)
     y = list(range(len(rows)))
@@ -60,13 +58,13 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
 
 
 def legend(titles: tuple[str, str], theme: str) -> list[looks.Entry]:
-    """Legend of the two corpora's marks."""
+    """Return the legend of the two corpora's marks."""
     look = looks.palette(theme)
     return list(zip((look.win, look.loss), _GLYPHS, titles, strict=True))
 
 
 def _fitting(term: str, theme: str) -> str:
-    """The term, truncated at the end of its column."""
+    """Return the term, truncated at the end of its column."""
     count = len(term)
     while count > 1 and labels.width(looks.cut(term, count), 13, theme) > _LEFT - 8:
         count -= 1
@@ -104,7 +102,7 @@ def _dots(
 
 
 def _heads(colours: tuple[str, str]) -> list[dict[str, Any]]:
-    """The marks above the two columns of numbers."""
+    """Return the marks above the two columns of numbers."""
     return [
         _beside(side, colours[side], _GLYPHS[side]) | {"y": 1, "yref": "paper", "yanchor": "bottom"}
         for side in (0, 1)
@@ -125,13 +123,13 @@ def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
 
 
 def _ends(shares: list[list[float]]) -> tuple[float, float]:
-    """Range of the axis, per million, with a margin."""
+    """Return the range of the axis, per million, with a margin."""
     found = [value for values in shares for value in values if value > 0] or [1.0]
     return min(found) / 2, max(found) * 1.5
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round values from low to high that have room for their labels."""
+    """Return round values from low to high that leave room for their labels."""
     decade = (WIDTH - _LEFT - _RIGHT) / math.log10(high / low)
     room = 44
     for steps, gap in (((1, 2, 5), math.log10(2)), ((1, 3), math.log10(3)), ((1,), 1)):

@@ -1,1 +1,1 @@
-"""The views of the Query and Map pages."""
+"""Views of the Query and Map pages."""

@@ -21,24 +21,25 @@ PRINTED = {
     "latency_s": ("Latency (s)", 3),
     "augmentation_length": ("Words added", 1),
 }
-"""Columns of the paper's tables under our names: title and digits."""
+"""Columns of the paper's tables by our names: title and number of decimals."""
 COMPARED = ("bm25-wordpiece", "bm25", "minilm")
-"""Measures shown for augmented systems."""
+"""Systems shown beside augmented ones."""
 MOST_ADDED = 15
-"""Most added words drawn."""
+"""Most added words that are drawn."""
 _ROW = 24
 OWN, ADDED, DROPPED = "of the query", "added", "of the query, weight 0"
 
 
 def relative(query: DataFrame) -> DataFrame:
-    """Word pieces with weights relative to the largest, since only ratios affect a ranking."""
+    """Add share, the weight relative to the largest, since only ratios affect a ranking."""
     heaviest = max(float(query["weight"].max()), 1e-12)
     return query.assign(share=query["weight"] / heaviest)
 
 
 @drawing
 def bars(query: DataFrame, theme: str) -> go.Figure:
-    """piece, in_query, share as horizontal bars: the query's own pieces, then added ones."""
+    """Draw word pieces (piece, in_query, weight, share) as bars: those of the query, then the
+    added."""
     look = palette(theme)
     shown = _drawn(query)
     figure = go.Figure()
@@ -66,7 +67,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
 
 
 def _drawn(query: DataFrame) -> DataFrame:
-    """piece, share and own (true for pieces of the query), one row per bar."""
+    """Return piece, share and own (true for pieces of the query), one row per bar."""
     own = query[query["in_query"]]
     added = query[~query["in_query"]].head(MOST_ADDED)
     shown = concat([own, added], ignore_index=True)
@@ -74,7 +75,7 @@ def _drawn(query: DataFrame) -> DataFrame:
 
 
 def told(query: DataFrame) -> str:
-    """Sentence that counts the words added, down-weighted and left out."""
+    """Count the words that were added, down-weighted and left out."""
     own = query[query["in_query"]]
     added = int((~query["in_query"]).sum())
     gone = int((own["weight"] == 0).sum())
@@ -90,8 +91,8 @@ def told(query: DataFrame) -> str:
 
 
 def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
-    """Changes by augmentation in the top ten: doc_id, rank, rank_before, judged. `hits`: system,
-    rank, doc_id, relevance at the top of both lists."""
+    """Compare the top ten with and without augmentation: doc_id, rank, rank_before, judged (the
+    grade). `hits`: system, rank, doc_id, relevance at the top of both lists."""
     columns = ["doc_id", "rank", "relevance"]
     now = hits.loc[hits["system"] == system, columns]
     before = hits.loc[hits["system"] == plain_system, columns]
@@ -107,11 +108,12 @@ MOVED = (
     Column("Rank without augmentation", "rank_before", lambda rank: _rank(rank)),
     Column("Judged", "judged", lambda grade: _judged(grade)),
 )
-"""Columns of that table."""
+"""Columns of the table of `moved`."""
 
 
 def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
-    """The paper's rows for these datasets (all if it has none for these): a column per measure."""
+    """Return the paper's rows for these datasets, or all its rows if `datasets` is empty: source,
+    dataset, system, and a column per measure."""
     rows = figures[figures["source"].str.startswith(PAPER)]
     rows = rows[rows["dataset"].isin(datasets)] if len(datasets) else rows
     keys = ["source", "dataset", "printed"]
@@ -122,10 +124,9 @@ def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
 
 
 def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame) -> DataFrame:
-    """The same rows for runs computed here: augmented systems, and plain BM25 on their datasets.
-
-    `means` by measure: dataset, system, value; `costs`: latency_p50_ms; `added`: pieces added.
-    """
+    """Return rows like those of `printed` for runs computed here: augmented systems, and COMPARED
+    on their datasets. `means` by measure: dataset, system, value. `costs`: dataset, system,
+    latency_p50_ms. `added`: dataset, system, added (word pieces)."""
     shown = [(row.dataset, row.system) for row in added.itertuples()]
     shown += [(name, plain) for name in dict.fromkeys(added["dataset"]) for plain in COMPARED]
     wide = DataFrame(shown, columns=["dataset", "system"])
@@ -152,7 +153,7 @@ COLUMNS = (
         for name, (head, digits) in PRINTED.items()
     ),
 )
-"""Columns for the paper's rows and for rows computed here."""
+"""Columns of the rows of `printed` and `measured`."""
 
 
 def _rank(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Ranked lists of a query with two of their documents below: a part of the Query page."""
+"""The Query page's ranked lists, with two of their documents below."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import partial
@@ -33,9 +33,9 @@ from compute.views.shared import lost, next_steps
 Rows = Mapping[str, Mapping[Hashable, Any]]
 """Documents by id: title, text, relevance."""
 _TALL = 240
-"""Height of a document in pixels; longer ones scroll."""
+"""Pixels of a document's box, within which longer documents scroll."""
 _FURTHER = 100
-"""Most relevant documents offered that are in no shown list."""
+"""Most relevant documents offered although no shown list has them."""
 
 _LAST = (
     Column("Other systems retrieving it", "others", label="Other systems"),
@@ -50,23 +50,24 @@ class Shown(NamedTuple):
     dataset: Dataset
     query_id: str
     query: str
-    """Text of the query; empty if there is none."""
+    """Text of the query; empty if it is not stored."""
     systems: list[tuple[str, str]]
-    """Names and titles, from left to right."""
+    """Name and title of each system, from left to right."""
     ranks: int
     notes: list[str]
-    """A remark for the head of each list."""
+    """Remark for the head of each list."""
     n_relevant: int
 
     def asked(self, query: Any, *, of_systems: bool = True, **parameters: Any) -> DataFrame:
-        """Answer to a SELECT on this query, by default for the shown systems."""
+        """Ask `query` about this query of the dataset, by default for the shown systems."""
         of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": self.query_id}
         of |= {"systems": [name for name, _ in self.systems]} if of_systems else {}
         return self.ask(query, **of, **parameters)
 
 
 def relevant(shown: Shown) -> Iterator[Step]:
-    """Relevant documents, with the rank in each shown list and the number of other systems."""
+    """Yield a table of relevant documents, with the rank in each shown list and the number of other
+    systems that retrieve them."""
     found = shown.asked(select.relevant, of_systems=False)
     rows = found.drop_duplicates("doc_id")[["doc_id", "relevance"]]
     names = [name for name, _ in shown.systems]
@@ -100,16 +101,16 @@ def relevant(shown: Shown) -> Iterator[Step]:
 
 
 def _lost(shown: Shown) -> dict[str, str]:
-    """Stages at which the shown systems lose each relevant document, by its id."""
+    """Say for each relevant document, by id, at which stages the shown systems lose it."""
     titles, found = [title for _, title in shown.systems], shown.asked(lost.of_query)
     rows = found.itertuples(index=False, name=None)
     return {doc_id: lost.line(dict(zip(titles, of, strict=True))) for doc_id, *of in rows}
 
 
 def lists(shown: Shown) -> Steps:
-    """Ranked lists, and the documents to read."""
+    """Yield the ranked lists and the documents to read."""
     places = {name: place for place, (name, _) in enumerate(shown.systems)}
-    # Starting with the leftmost list, whose top document is read first.
+    # The leftmost list comes first, since its top document is read first.
     hits = shown.asked(select.listed, depth=shown.ranks)
     hits = hits.sort_values("system", key=lambda names: names.map(places), kind="stable")
     asked = yield Asked("document")
@@ -135,7 +136,7 @@ def lists(shown: Shown) -> Steps:
 
 
 def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
-    """Documents that no shown list has: doc_id, relevance; relevant ones, and the address's."""
+    """Return doc_id, relevance of relevant documents (and the address's) that no shown list has."""
     judged = shown.asked(select.judged, of_systems=False)
     judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
     wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
@@ -146,8 +147,8 @@ def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
 
 
 def _with_texts(shown: Shown, *frames: DataFrame) -> list[DataFrame]:
-    """The frames with title and text of each doc_id, absent if texts are not loaded. All are read
-    at once because finding documents takes longer than reading them."""
+    """Add title and text of each document to the frames; absent if texts are not loaded. All are
+    read at once because finding documents takes longer than reading them."""
     ids = dict.fromkeys(name for frame in frames for name in frame["doc_id"])
     collection = shown.dataset.collection
     texts = shown.ask(select.documents, collection=collection, doc_ids=list(ids))
@@ -155,7 +156,7 @@ def _with_texts(shown: Shown, *frames: DataFrame) -> list[DataFrame]:
 
 
 def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
-    """The chosen document, or how to load its text. An unjudged document can be judged above it."""
+    """Yield the chosen document, or how to load its text. If it is unjudged, it can be judged."""
     yield pick
     pair = {"query_id": shown.query_id, "doc_id": chosen}
     yield Widget("judge", {"dataset": shown.dataset, **pair})
@@ -164,7 +165,7 @@ def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
 
 
 def _another(shown: Shown, pick: Pick, rows: Rows, hits: DataFrame, chosen: str) -> Steps:
-    """A second document to compare: by default the best document of the next list."""
+    """Yield a second document to compare, by default the best one of the next list."""
     listed = hits[hits["doc_id"] != chosen]
     if listed.empty:
         return
@@ -189,7 +190,7 @@ def _text(shown: Shown, doc_id: str, row: Mapping[Hashable, Any]) -> Steps:
 
 
 def _by_machines(shown: Shown, doc_id: str) -> list[str]:
-    """`gpt: grade 2 (“It names a tanker.”).` for each LLM, without its words only the grade."""
+    """Return each LLM's grade with its reason, if known: `gpt: grade 2 (“It names a tanker.”).`"""
     graded = shown.asked(select.graded, of_systems=False, doc_id=doc_id)
     if graded.empty:
         return []

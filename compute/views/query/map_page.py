@@ -1,4 +1,4 @@
-"""The Map page: all queries of a run at once, ranks as columns, coloured by relevance."""
+"""The Map page: all queries of a run at once, with ranks as columns, coloured by relevance."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,47 +34,47 @@ from compute.views.shared.theme import Legend
 
 _OF = ("dataset", "system", "other", "order", "ranks")
 NOTHING = "–"
-"""Picker option for no second system."""
+"""Option of the picker for no second system."""
 ROWS = 24
-"""Number of queries listed at a time."""
+"""Queries that are listed at a time."""
 FEW = 60
-"""Most queries that are listed without an overview."""
+"""Up to this many queries, all are listed, without an overview."""
 
 
 class View(NamedTuple):
-    """The maps of one system or two, in the same order."""
+    """The maps of one system or two, with their queries in the same order."""
 
     ask: Ask
     dataset: Dataset
     systems: list[tuple[str, str]]
-    """Name and title."""
+    """Name and title of each system."""
     measure: str
     panels: list[rank_map.Panel]
     query_ids: list[str]
     """Ids of the queries, in the order shown."""
     rows: slice
-    """Rows listed."""
+    """The listed rows."""
     query: str
     document: str
-    """The query of the address."""
+    """The query and the document of the address; empty if it has none."""
 
     @property
     def depth(self) -> int:
-        """Ranks shown."""
+        """Number of ranks shown."""
         return self.panels[0].cells.shape[1]
 
     def listed(self) -> list[str]:
-        """Ids of the listed queries."""
+        """Return the ids of the listed queries."""
         return self.query_ids[self.rows]
 
     def hits(self, query_id: str, system: str) -> DataFrame:
-        """A system's list for a query, from `select.listed`."""
+        """Return a system's list for a query, from `select.listed`."""
         of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": query_id}
         return self.ask(select.listed, systems=[system], depth=self.depth, **of)
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
@@ -118,7 +118,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 def _view(
     ask: Ask, dataset: Dataset, systems: list[str], measure: str, order: str, ranks: int
 ) -> Steps:
-    """Read the maps and sort their rows."""
+    """Read the maps, sort their rows, and return the `View`."""
     titled = words.titled(systems, ask(catalogue.systems))
     system, other = (*(name for name, _ in titled), "")[:2]
     of: dict[str, Any] = {"dataset": dataset.name}
@@ -132,7 +132,7 @@ def _view(
     query_ids = values["query_id"].to_numpy()[places].tolist()
     start, query = (yield Asked("from")), (yield Asked("query"))
     first = int(start) - 1 if start.isdecimal() else 0
-    # Without a position, the list begins some rows above the query.
+    # If the address has no position, the list begins some rows above its query.
     if not start.isdecimal() and query in query_ids:
         first = query_ids.index(query) - ROWS // 2
     size = len(query_ids) if len(query_ids) <= FEW else ROWS
@@ -142,12 +142,12 @@ def _view(
 
 
 def _to(row: int) -> dict[str, str]:
-    """Key in the address for the first listed row (0-based)."""
+    """Return the address key for the first listed row (0-based)."""
     return {"from": str(max(row, 0) + 1)}
 
 
 def _all_queries(view: View, legend: Legend) -> Steps:
-    """Overview of all queries; a click lists the queries around it."""
+    """Yield an overview of all queries; a click lists the queries around it."""
     drawn = partial(rank_map.overview, view.panels, view.query_ids, view.rows)
     title = f"Relevance by rank, all queries of {view.dataset.title}"
     yield Figure(
@@ -162,7 +162,7 @@ def _all_queries(view: View, legend: Legend) -> Steps:
 
 
 def _some_queries(view: View, legend: Legend) -> Steps:
-    """List of queries; a click on a cell opens its document."""
+    """Yield a list of queries; a click on a cell opens its document."""
     if len(view.listed()) < len(view.query_ids):
         yield Row(_steps(view), aligned="center")
     texts = view.ask(catalogue.asked, dataset=view.dataset.name, query_ids=view.listed())
@@ -199,7 +199,7 @@ def _steps(view: View) -> list[Step]:
 
 
 def _cell(view: View, packed: int) -> Link:
-    """The document of a cell."""
+    """Return a link to the document of a cell."""
     place, row, rank = rank_map.unpack(packed)
     query_id = view.listed()[row]
     hits = view.hits(query_id, view.systems[place][0])
@@ -209,7 +209,7 @@ def _cell(view: View, packed: int) -> Link:
 
 
 def _chosen(view: View) -> list[tuple[int, int, int]]:
-    """Cells of the address's document: panel, row, rank."""
+    """Return panel, row and rank of the cells with the address's document."""
     if view.query not in view.listed() or not view.document:
         return []
     row = view.listed().index(view.query)
@@ -222,7 +222,7 @@ def _chosen(view: View) -> list[tuple[int, int, int]]:
 
 
 def _document(view: View, lists: Link) -> Steps:
-    """The document in the address, its ranks, and a link to its query's lists."""
+    """Yield the address's document, its ranks, and a link to its query's lists."""
     ask, query, document = view.ask, view.query, view.document
     of: dict[str, Any] = {"dataset": view.dataset.name, "query_id": query}
     asked = ask(catalogue.asked, dataset=view.dataset.name, query_ids=[query])["text"].iloc[0]

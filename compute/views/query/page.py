@@ -40,7 +40,7 @@ from compute.views.query import augmented, documents, score_breakdown, select, w
 from compute.views.shared import catalogue
 
 PLAIN = "bm25-wordpiece"
-"""Systems that search with the original query, by the augmented system."""
+"""The system that searches with the original query, to compare with augmented systems."""
 _BARS = 560
 _SIDES = ["A and B: the first two systems."]
 _NO_SUM = " is not a sum over ranks. Choose a measure such as nDCG@10."
@@ -54,7 +54,7 @@ class View(NamedTuple):
     ask: Ask
     dataset: Dataset
     systems: list[tuple[str, str]]
-    """Name and title, from left to right."""
+    """Name and title of each system, from left to right."""
     measure: str
     order: str
     ranks: int
@@ -67,7 +67,7 @@ class View(NamedTuple):
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
@@ -108,7 +108,7 @@ def _with_reasons(view: View, n_queries: int) -> Iterator[Step]:
 
 
 def _reasons(rows: DataFrame, n_queries: int) -> Iterator[Step]:
-    """Queries with each reason: counted, and listed."""
+    """Yield the number of queries with each reason, and a list of these queries."""
     counts = rows["reason"].value_counts().rename_axis("reason").reset_index(name="n")
     counts = counts.assign(share=counts["n"] / n_queries)
     columns = [Column("Reason", "reason"), Column("Queries", "n")]
@@ -151,7 +151,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
-    """Picker of systems, which the address may also name as a and b."""
+    """Yield a picker of systems, which the address may also name as a and b."""
     pair = offers.usual_pair(ask, known, dataset)
     named = [(yield Asked("a")), (yield Asked("b"))]
     instead = [name or usual for name, usual in zip(named, pair, strict=True)]
@@ -175,8 +175,8 @@ def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
 
 
 def _query(view: View) -> Steps:
-    """Picker of a query between Previous and Next; by default the address's query, else the first.
-    Returns its row of `select.queries`, None if no query matches the search."""
+    """Yield a picker of a query between Previous and Next, by default the address's query, else the
+    first. Return its row of `select.queries`, or None if no query matches the search."""
     name, (a, b) = view.dataset.name, (*view.names, "")[:2]
     left = f"query of {name}"
     of = {"measure": view.measure, "a": a, "b": b, "order": view.order, "find": view.find}
@@ -213,7 +213,7 @@ def _step(label: str, query_id: object, icon: str) -> Button:
 
 
 def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
-    """Breakdown of the score as a figure and a table, next to the ideal order."""
+    """Yield the breakdown of the score as a figure and a table, next to the ideal order."""
     measure, titles = view.measure, dict(view.systems)
     if not explains(measure):
         yield Note([f"{measure}{_NO_SUM}"])
@@ -243,7 +243,7 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
 
 
 def _augmented(view: View, of: Mapping[str, Any]) -> Steps:
-    """The words of the query, for each shown system that rewrote it, and their effect."""
+    """Yield the words of the query for each shown system that rewrote it, and their effect."""
     asked, titles = view.ask(select.augmented, systems=view.names, **of), dict(view.systems)
     for system, query in asked.groupby("system", sort=False):
         name = str(system)
@@ -276,7 +276,7 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
 
 
 def _to_the_map(view: View, query_id: str) -> Button:
-    """Link to the map of the first two systems at this query."""
+    """Return a link to the map of the first two systems at this query."""
     named = dict(zip(("system", "other"), view.names, strict=False))
     at = {"dataset": view.dataset.name, "measure": view.measure, "query": query_id}
     return Button("Open in the relevance map", Link("map", at | named))

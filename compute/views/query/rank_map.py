@@ -1,4 +1,4 @@
-"""Map of queries by ranks: queries as rows, ranks as columns, cells coloured by relevance."""
+"""Map with queries as rows and ranks as columns; cells are coloured by relevance."""
 
 import base64
 import io
@@ -21,9 +21,9 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 22
-"""Height of a listed query in pixels."""
+"""Pixels per listed query."""
 ALL = 240
-"""Height of the overview of all queries in pixels."""
+"""Pixels of the overview of all queries."""
 NAMES = 210
 _HEAD, _FOOT = 44, 40
 _WIDE, _HIGH = 800, ALL
@@ -36,27 +36,27 @@ ORDERS = {
     "by difference": "difference",
     "by id": "id",
 }
-"""Orders of the queries, by their names in `rank_map_cells.order`."""
+"""Orders of the queries by title; the values are names in `rank_map_cells.order`."""
 
 Cells = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One system's map."""
+    """The map of one system."""
 
     title: str
     cells: Cells
     """Rows of `query.select_map.cells`, in display order."""
     values: NDArray[np.float64]
-    """Score of the system for each row; NaN if it has none."""
+    """Score of the system on each row's query; NaN if there is none."""
     remark: str = ""
 
 
 def panel(
     title: str, cells: DataFrame, values: Series, measure: str, places: NDArray[np.int64]
 ) -> Panel:
-    """A system's map in the order of `places`; its remark has mean score and unjudged share."""
+    """Return a system's map, sorted by `places`; its remark has mean score and unjudged share."""
     array = cells.to_numpy(np.int8)[places]
     filled = int((array != EMPTY).sum())
     share = f"{100 * (array == HOLE).sum() / filled:.0f}% unjudged" if filled else "no hits"
@@ -66,12 +66,12 @@ def panel(
 
 
 def part(panel: Panel, rows: slice) -> Panel:
-    """Some rows of a panel."""
+    """Return a panel with only some rows."""
     return replace(panel, cells=panel.cells[rows], values=panel.values[rows])
 
 
 def names(query_ids: Sequence[str], texts: DataFrame) -> list[str]:
-    """A query's text if stored, else its id. `texts`: query_id, text."""
+    """Return each query's text if it is stored, else its id. `texts`: query_id, text."""
     known = dict(zip(texts["query_id"], texts["text"], strict=True))
     return [
         known[name] if isinstance(known.get(name), str) and known[name].strip() else name
@@ -80,21 +80,21 @@ def names(query_ids: Sequence[str], texts: DataFrame) -> list[str]:
 
 
 def grades(panels: Sequence[Panel]) -> list[int]:
-    """The relevance levels above 0 in the panels, ascending."""
+    """Return the grades above 0 in the panels, ascending."""
     return sorted({int(level) for p in panels for level in np.unique(p.cells) if level > 0})
 
 
 def colours(levels: Sequence[int], theme: str) -> list[str]:
-    """Colours for an empty rank, unjudged, not relevant, then the levels above 0, ascending."""
+    """Return colours for an empty rank, unjudged, not relevant, then grades above 0, ascending."""
     look = looks.palette(theme)
-    # The highest level has the strongest blue, even if it is the only one.
+    # The highest grade has the strongest blue, even if it is the only one.
     shares = [0.9 - 0.5 * back / max(len(levels) - 1, 1) for back in range(len(levels))][::-1]
     blues = [looks.colour(share, look.sequential) for share in shares]
     return [look.background, look.line, look.diverging[3], *blues]
 
 
 def _kinds(cells: Cells, levels: Sequence[int]) -> NDArray[np.uint8]:
-    """The cells as indices into `colours`."""
+    """Replace each cell by its index in `colours`."""
     table = np.full(256, 2, np.uint8)
     for place, code in enumerate((EMPTY, HOLE)):
         table[code - EMPTY] = place
@@ -104,7 +104,7 @@ def _kinds(cells: Cells, levels: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
-    """Legend of the colours."""
+    """Return the legend of the colours."""
     _, hole, judged, *blues = colours(levels, theme)
     one = len(levels) == 1
     relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
@@ -114,8 +114,7 @@ def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
 
 
 def _lists(panels: Sequence[Panel], names: Sequence[str], **_: object) -> Lists:
-    """Lines on each system's queries in the map's order, which is chosen by a picker: score, and
-    numbers of relevant and unjudged documents."""
+    """Return each system's queries in order: score, numbers of relevant and unjudged documents."""
     return Lists(
         "System",
         "Query",
@@ -147,10 +146,10 @@ def overview(
     theme: str,
     narrow: bool = False,
 ) -> go.Figure:
-    """All queries of each panel as one picture; two lines enclose the rows of the list below it.
-    `names` of the queries are used in its lists. A point's customdata is the 0-based position of a
-    query. Rows that share a line of pixels blend their colours. Heads are abbreviated in a `narrow`
-    figure."""
+    """Draw all queries of each panel as one picture; two lines enclose the rows of the list below
+    it. The lists on a narrow screen use the queries' `names`. A point's customdata is the 0-based
+    position of a query. Rows that share a line of pixels blend their colours. Heads are abbreviated
+    in a `narrow` figure."""
     levels = grades(panels)
     n, depth = panels[0].cells.shape
     figure = go.Figure()
@@ -174,7 +173,7 @@ def overview(
 
 
 def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
-    """Cells as a PNG in a data URL, in which each rank and query is some pixels large."""
+    """Return the cells as a PNG in a data URL; a rank of a query is some pixels large."""
     n, depth = cells.shape
     inks = [ImageColor.getrgb(colour) for colour in colours(levels, theme)]
     rgb = np.array(inks, np.float32)[_kinds(cells, levels)]
@@ -206,7 +205,7 @@ def _frame(
     left: int,
     narrow: bool = False,
 ) -> None:
-    """The axes of the panels side by side, their heads, and room at the left."""
+    """Lay out the axes of the panels side by side, with their heads, and leave room at the left."""
     gap, head, longest = 0.03, _HEAD + 18 * narrow, 18 if narrow else 28
     width = (1 - gap * (len(panels) - 1)) / len(panels)
     figure.update_layout(
@@ -234,7 +233,7 @@ def _frame(
 
 
 def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
-    """Invisible points over the overview, a column of points for each part of its width."""
+    """Add invisible points over the overview, in _ACROSS columns."""
     n, depth = panel.cells.shape
     starts = bands(n, _STRIPS)
     ends = np.append(starts[1:], n)
@@ -268,15 +267,13 @@ def window(
     chosen: Sequence[tuple[int, int, int]] = (),
     theme: str,
 ) -> go.Figure:
-    """The rows of some queries, with names on the left and scores on the right.
-
-    A click on a cell gives (panel, row, rank), the first two from 0, packed by `pack` as
-    customdata. The cells in `chosen` are outlined. Names are drawn literally, without markup.
-    """
+    """Draw the rows of some queries, with names on the left and scores on the right. A cell's
+    customdata is (panel, row, rank), the first two counted from 0, packed by `pack`. The cells in
+    `chosen` are outlined. Names are drawn literally, without markup."""
     levels = grades(panels)
     rows, depth = panels[0].cells.shape
     figure = go.Figure()
-    # Printed figures have a wider font.
+    # The font of printed figures is wider.
     most, letter = (260, 8.2) if theme == "print" else (NAMES, 7)
     left = round(min(most, 30 + letter * max(map(len, names), default=0)))
     _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
@@ -316,21 +313,21 @@ def _heat(
 
 
 def pack(place: int, row: Any, rank: Any) -> Any:
-    """A cell as one number, or cells (arrays of row and rank) as an array of numbers."""
+    """Pack a cell into one number, or cells (arrays of row and rank) into an array of numbers."""
     return (place * 10_000 + row) * 10_000 + rank
 
 
 def unpack(number: int) -> tuple[int, int, int]:
-    """Panel, row and rank from a number made by `pack`."""
+    """Return panel, row and rank from a number made by `pack`."""
     return number // 100_000_000, number // 10_000 % 10_000, number % 10_000
 
 
 def _targets(
     figure: go.Figure, panel: Panel, place: int, levels: Sequence[int], axes: dict[str, str]
 ) -> None:
-    """Invisible points at the cells, since a heatmap reports no clicks; a trace per judgement.
-    Hover texts are stored per trace, and the query is read from the axis, so that each of thousands
-    of cells takes only a few bytes."""
+    """Add invisible points at the cells, since a heatmap reports no clicks, in a trace per
+    judgement. Tooltips are stored per trace and name the query by its axis, so that each of
+    thousands of cells takes only a few bytes."""
     kinds = {1: said(np.nan), 2: "not relevant"}
     kinds |= {n + 3: said(level) for n, level in enumerate(levels)}
     of = _kinds(panel.cells, levels)
@@ -349,9 +346,9 @@ def _targets(
 
 
 def _scores(figure: go.Figure, panel: Panel, theme: str, axes: dict[str, str]) -> None:
-    """Scores to the right of the rows, over the end of the plot."""
+    """Add scores to the right of the rows, over the end of the plot."""
     rows, depth = panel.cells.shape
-    room = depth * 0.16  # four digits if two maps share a narrow window
+    room = depth * 0.16  # fits four digits if two maps share a narrow window
     figure.update_layout(
         {axes["xaxis"].replace("x", "xaxis"): {"range": [0.5, depth + 0.5 + room]}}
     )

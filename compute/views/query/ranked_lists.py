@@ -1,4 +1,4 @@
-"""Ranked lists of several systems side by side, with lines between positions of a document."""
+"""Ranked lists of several systems side by side, with curves between positions of a document."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,31 +17,30 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 36
-"""Height of a rank in pixels; the box takes 30 of these pixels."""
+"""Pixels per rank; its box takes 30 of them."""
 _BOX = 15 / ROW
 _HEADS = {1: 34}
-# Share of the plot's width for boxes; the rest is for the curves between them.
+# Share of the plot's width for boxes, by number of lists; curves between them need the rest.
 _WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
-# Pixels for the text of a box on a 1280-pixel screen, without the sign; narrower screens clip the
-# text.
+# Pixels for the text of a box, without the sign, on a 1280-pixel screen; narrower ones clip it.
 _ROOM = {1: 1045, 2: 425, 3: 262, 4: 180}
 # The pages' 12-pixel font is narrower than `labels` assumes.
 _SIZE = 10.5
 _LETTERS = 200
 _PADDING = 0.008
-# Room for the colour that links a document's boxes.
+# Width of the tab whose colour links a document's boxes.
 _TAB = 0.005
 
 
 class Hit(NamedTuple):
-    """A box: the index of its list from the left, and its content."""
+    """A box: the index of its list from the left (`place`), and its content."""
 
     place: int
     rank: int
     doc_id: str
     score: float
     name: str
-    """The title; without one, the start of the text; without a text, the id."""
+    """The title; if there is none, the text; without texts, the id."""
     kind: str
     grade: int
     said: str
@@ -62,7 +61,7 @@ class Hit(NamedTuple):
 
 
 def _fitting(name: str, room: float, theme: str) -> str:
-    """The name, or as much of it as fits into some pixels."""
+    """Return the name, or as much of it as fits into `room` pixels."""
     shown = looks.cut(name, _LETTERS)
     while (wide := labels.width(shown, _SIZE, theme)) > room and len(shown) > 1:
         shown = looks.cut(name, min(len(shown) - 1, int(len(shown) * room / wide)))
@@ -72,7 +71,7 @@ def _fitting(name: str, room: float, theme: str) -> str:
 def _said(
     lists: DataFrame, systems: Sequence[tuple[str, str]], *, depth: int = 10, **_: object
 ) -> Lists:
-    """The documents of each system by rank, with their judgements."""
+    """Return the documents of each system by rank, with their judgements, as lists."""
     shown = lists[lists["rank"] <= depth].sort_values("rank")
     return Lists(
         "System",
@@ -105,14 +104,14 @@ def ranked_lists(
     notes: Sequence[str] = (),
     theme: str,
 ) -> go.Figure:
-    """Boxes at the ranks of up to four systems; curves join a document in neighbouring lists.
-
-    A document in several lists has a colour for its curves and a tab at its boxes.
+    """Draw boxes at the ranks of up to four systems, with curves that join a document in
+    neighbouring lists. A document in several lists has its own colour for curves and for a tab at
+    its boxes.
 
     `lists`: system, rank, doc_id, score, relevance (absent if unjudged), title and text (absent if
-    not loaded), one row per hit. `systems`: name and title from left to right. `notes`: one remark
-    per head. A click on a box gives its doc_id as customdata; the box of `chosen` is outlined.
-    Titles and ids are drawn literally, without markup.
+    not loaded), one row per hit. `systems`: name and title, from left to right. `notes`: a remark
+    per head. A box's customdata is its doc_id; the box of `chosen` is outlined. Titles and ids are
+    drawn literally, without markup.
     """
     places = [name for name, _ in systems]
     hits = [
@@ -146,7 +145,7 @@ def _hit(row: Mapping[Hashable, Any], place: int) -> Hit:
 
 
 def _span(place: int, n_lists: int) -> tuple[float, float]:
-    """Left and right edge of a list's boxes, as fractions of the plot."""
+    """Return the left and right edge of a list's boxes, as fractions of the plot."""
     width = _WIDTH.get(n_lists, 0.8) / n_lists
     gap = (1 - width * n_lists) / max(n_lists - 1, 1)
     left = place * (width + gap)
@@ -154,7 +153,7 @@ def _span(place: int, n_lists: int) -> tuple[float, float]:
 
 
 def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
-    """One pair of axes over the whole plot, and one per list, whose edges clip long labels."""
+    """Add axes for the whole plot, and axes for each list, whose edges clip long labels."""
     head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
     hidden = {"visible": False, "range": [-0.002, 1.002]}
     figure.update_layout(
@@ -171,7 +170,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
             "automargin": False,
         },
     )
-    # Plotly does not lay out axes without a trace, and there may be no curves.
+    # Plotly does not lay out axes without a trace, and there may be no curve.
     figure.add_scatter(x=[None], y=[None], hoverinfo="skip")
     for place in range(n_lists):
         left, right = _span(place, n_lists)
@@ -180,7 +179,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
 
 
 def linked(hits: Sequence[Hit], theme: str) -> dict[str, str]:
-    """Colours of documents in several lists, highest ranked first; the tenth reuses the first."""
+    """Return a colour for each document in several lists, by id; colours repeat if they run out."""
     order = dict.fromkeys(hit.doc_id for hit in sorted(hits, key=lambda h: (h.rank, h.place)))
     lists = Counter(hit.doc_id for hit in hits)
     colours = looks.palette(theme).categories
@@ -217,7 +216,7 @@ def _curves(
 
 
 def _box(kind: str, theme: str, grade: int = 1) -> dict[str, Any]:
-    """A stronger blue for grades above 1, which are also shown as numbers."""
+    """Return the look of a box; grades above 1, also shown as numbers, are a stronger blue."""
     look = looks.palette(theme)
     blue = look.sequential[(4 if theme == "dark" else 5) + 2 * (grade > 1)]
     return {
@@ -249,12 +248,12 @@ def _boxes(
         if hit.doc_id in links:
             tab = {"fillcolor": links[hit.doc_id], "line": {"width": 0}}
             shapes.append(tall | tab | {"x0": left, "x1": left + _TAB})
-    # Adding them one by one would copy all existing ones each time.
+    # Adding shapes one by one would copy all existing shapes each time.
     figure.update_layout(shapes=shapes)
 
 
 def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) -> None:
-    """Labels of a list on its own axes, with a trace per ink, since selecting fades text."""
+    """Add each list's labels on its own axes, in a trace per ink, since selecting fades text."""
     room = _ROOM.get(n_lists, 180)
 
     def inked(hit: Hit) -> tuple[int, str]:
@@ -279,8 +278,8 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
 
 
 def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> None:
-    """Mouse targets: five invisible points along every box, each with its document, on the axes of
-    their list, since the mouse only reaches the topmost plot."""
+    """Add five invisible points along every box, with its document, as targets of the mouse. They
+    are on the axes of their list, since the mouse only reaches the topmost plot."""
     ranks: dict[str, dict[int, str]] = {}
     for hit in hits:
         said = f"at rank {hit.rank} of {looks.escape(titles[hit.place], 30)}"
@@ -309,7 +308,7 @@ def _heads(
     notes: Sequence[str],
     theme: str,
 ) -> None:
-    """Title, unjudged share and remark of a list, on two lines if lists are narrow."""
+    """Add title, unjudged share and remark above each list, on two lines if there are several."""
     muted = looks.palette(theme).muted
     many = len(titles) > 2 or theme == "print"
     apart = "<br>" if many or len(titles) > 1 else "  "

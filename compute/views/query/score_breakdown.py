@@ -19,20 +19,20 @@ from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 
 ROW = 62
-"""Height of a system's bars in pixels, below a line of text."""
+"""Pixels of a system's bars, which are below a line of text."""
 _WORDS = 26
 _FOOT = 26
 FEWEST = 10
-"""Fewest ranks shown for a measure whose cut-off is at least as deep."""
+"""Fewest ranks shown, even if the last ones contribute nothing."""
 
 Named = Sequence[tuple[str, Explained]]
-"""A system's title and the breakdown of its score; systems go from top to bottom."""
+"""Title and breakdown of each system, from top to bottom."""
 
 
 @drawing
 def gains(explained: Named, *, theme: str) -> go.Figure:
-    """Bars by rank, a row per system, with wider, paler bars of the ideal order behind. A bar is a
-    rank's share of the score, to which the bars of a row add up."""
+    """Draw bars by rank, a row per system, with wider, paler bars of the ideal order behind. A bar
+    is a rank's share of the score, so the bars of a row add up to it."""
     look = looks.palette(theme)
     figure = go.Figure(layout=_frame(explained, look))
     for row, (title, found) in enumerate(explained):
@@ -51,7 +51,7 @@ def gains(explained: Named, *, theme: str) -> go.Figure:
 
 
 def _worked(found: Explained) -> str:
-    """The division in numbers; only the value if the measure has no denominator."""
+    """Write out the division in numbers; only the value if the measure has no denominator."""
     value = looks.plain(found.value, 4)
     if not found.divided_by:
         return f"{found.measure} {value}"
@@ -64,7 +64,7 @@ def _worked(found: Explained) -> str:
 
 
 def _number(value: float) -> str:
-    """A sum as text: an integer if it counts documents."""
+    """Format a sum, as an integer if it is one."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
@@ -93,14 +93,14 @@ def _hover(row: dict[Any, Any], found: Explained) -> str:
 
 
 def _span(row: int, n_rows: int) -> tuple[float, float]:
-    """Bottom and top of a row's bars, as fractions of the plot."""
+    """Return bottom and top of a row's bars, as fractions of the plot."""
     height = n_rows * (ROW + _WORDS)
     top = 1 - (row * (ROW + _WORDS) + _WORDS) / height
     return max(top - ROW / height, 0.0), top
 
 
 def _deepest(explained: Named) -> int:
-    """The last rank shown."""
+    """Return the last rank to show."""
     ranks = [FEWEST]
     for _, found in explained:
         for terms in (found.listed, found.best):
@@ -136,8 +136,8 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
 
 
 def table(found: Explained) -> DataFrame:
-    """The sum rank by rank, as text: contributions of the list and of the ideal order, then totals.
-    With more than 20 ranks, those that add nothing are left out."""
+    """Return the sum rank by rank, as text: contributions of the list and of the ideal order, then
+    totals. If there are more than 20 ranks, those that add nothing are left out."""
     best = {row["rank"]: row for row in found.best.to_dict("records")}
     rows = [
         _line(row, best.get(row["rank"]))
@@ -182,7 +182,7 @@ def _line(row: dict[Any, Any], best: dict[Any, Any] | None) -> list[str]:
 
 
 def conclusion(found: Explained, stored: float | None, title: str) -> str:
-    """The division below the table, and whether it gives the stored score."""
+    """Write out the division and say whether it gives the stored score."""
     divided = _worked(found)
     if stored is None:
         return f"{title}: {divided}. No value is stored."

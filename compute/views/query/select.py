@@ -1,4 +1,4 @@
-"""All SELECTs of the Query page."""
+"""SELECTs of the Query page."""
 
 from collections.abc import Sequence
 
@@ -54,13 +54,11 @@ def queries(
     find: str = "",
     keep: str = "",
 ) -> str:
-    """The first 200 queries of a dataset with `find` in id or text, and `keep` if it matches.
-
-    place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
-    n_queries (of the dataset). `order` is "difference" (of systems a and b, largest first),
-    "ahead" or "behind" (a minus b), "lowest" or "highest" (value of a) or "id"; ties are ordered by
-    id, numeric ids as numbers.
-    """
+    """Select the first 200 queries with `find` in id or text, and `keep` if it matches: place (from
+    1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found, n_queries (of
+    the dataset). `order` is "difference" (of systems a and b, the largest first), "ahead" or
+    "behind" (a minus b), "lowest" or "highest" (value of a) or "id". Ties are ordered by id,
+    numeric ids as numbers."""
     return _QUERIES
 
 
@@ -68,8 +66,8 @@ def queries(
 def listed(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
-    """Systems' lists for a query down to a depth:  system, rank, doc_id, score, relevance (absent
-    if unjudged). The first ten ranks come from a stored extract."""
+    """Return systems' lists for a query down to a depth: system, rank, doc_id, score, relevance
+    (absent if unjudged). The first ten ranks come from a stored extract."""
     found = files(cursor, "top" if depth <= top_ranks.DEPTH else "hits", dataset, systems)
     if not found:
         found = files(cursor, "top", dataset, systems)
@@ -91,8 +89,8 @@ def listed(
 
 @select(collections=("collection",))
 def documents(collection: str, doc_ids: Sequence[str]) -> str:
-    """doc_id, title, text of the given documents whose text is loaded."""
-    # With ids as literals, DuckDB skips row groups instead of joining the corpus.
+    """Select doc_id, title and text of the given documents, if loaded."""
+    # The ids become a filter of the scan, so DuckDB skips row groups that have none of them.
     return """
         select doc_id, title, text from documents
         where dataset = $collection and doc_id in (select unnest($doc_ids))
@@ -103,7 +101,7 @@ def documents(collection: str, doc_ids: Sequence[str]) -> str:
 def augmented(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """Expanded queries of systems: system, piece, in_query, weight, in order."""
+    """Return systems' augmented queries in order: system, piece (of a word), in_query, weight."""
     found = files(cursor, "augmented", dataset, systems)
     if not found:
         return DataFrame({name: [] for name in ("system", "piece", "in_query", "weight")})
@@ -119,7 +117,7 @@ def augmented(
 
 @select(datasets=("dataset",))
 def judged(dataset: str, query_id: str) -> str:
-    """The judgements of a query: doc_id, relevance; the most relevant first."""
+    """Select doc_id and relevance of a query's judged documents, the most relevant first."""
     return """
         select doc_id, relevance from judgements
         where dataset = $dataset and query_id = $query_id order by relevance desc, doc_id
@@ -128,8 +126,8 @@ def judged(dataset: str, query_id: str) -> str:
 
 @select(datasets=("dataset",), shows="runs")
 def relevant(dataset: str, query_id: str) -> str:
-    """doc_id, relevance, system, rank: a query's relevant documents in each list that has them,
-    most relevant first; system and rank are absent if no list has the document."""
+    """Select doc_id, relevance, system and rank of a query's relevant documents in each list that
+    has them, most relevant first; system and rank are null if no list has the document."""
     return """
         select doc_id, relevance, system, rank
         from (select doc_id, relevance from judgements
@@ -144,7 +142,7 @@ def relevant(dataset: str, query_id: str) -> str:
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """Ranks of a document for a query, down to the stored depth: system, rank."""
+    """Return system and rank of a document for a query, down to the stored depth."""
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return DataFrame({"system": [], "rank": []})
@@ -159,7 +157,7 @@ def places(
 
 @select(datasets=("dataset",), systems=("systems",), shows="runs")
 def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
-    """Scores of a query: system, measure, value."""
+    """Select system, measure and value of a query's scores."""
     return """
         select system, measure, value from scores
         where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))
@@ -169,7 +167,7 @@ def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
 
 @select(datasets=("dataset",), shows="datasets")
 def reasons(dataset: str) -> str:
-    """query_id, reason, text: the queries of a dataset that people gave a reason."""
+    """Select query_id, reason and text of the queries to which people gave a reason."""
     return f"""
         select query_id, value as reason, text
         from query_labels join queries using (dataset, query_id)
@@ -179,7 +177,7 @@ def reasons(dataset: str) -> str:
 
 @select(datasets=("dataset",))
 def graded(dataset: str, query_id: str, doc_id: str) -> str:
-    """machine, relevance: the grades of a document by LLMs."""
+    """Select machine (an LLM) and relevance of each LLM grade of a document."""
     return """
         select system as machine, relevance from machine_grades
         where dataset = $dataset and query_id = $query_id and doc_id = $doc_id order by system

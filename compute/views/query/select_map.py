@@ -1,4 +1,4 @@
-"""All SELECTs of the Map page."""
+"""Questions of the Map page."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection
@@ -43,10 +43,8 @@ order by try_cast(query_id as bigint) nulls last, query_id
 def values(
     cursor: DuckDBPyConnection, dataset: str, measure: str, system: str, other: str = ""
 ) -> DataFrame:
-    """Scores of two systems by query: query_id, value, other; every query of the dataset.
-
-    Ordered by id (numeric ids as numbers), as the rows of `cells`.
-    """
+    """Return query_id, value and other, the scores of two systems, for every query of the dataset.
+    Like the rows of `cells` they are ordered by id, numeric ids as numbers."""
     asked = files(cursor, "queries", dataset, [""])
     if not asked:
         return DataFrame(columns=["query_id", "value", "other"], dtype=np.float64)
@@ -56,11 +54,9 @@ def values(
 
 @question(datasets=("dataset",), systems=("system",), shows="runs")
 def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
-    """Judgement at each rank: a row per query, by query_id, a column per rank down to `depth`.
-
-    int8: the relevance, `rank_map_cells.HOLE` or `rank_map_cells.EMPTY`. The first ten ranks come
-    from a stored extract, deeper ones from the hits.
-    """
+    """Return the judgement at each rank (int8): a row per query, by query_id, and a column per rank
+    down to `depth`. A value is the relevance, `rank_map_cells.HOLE` or `rank_map_cells.EMPTY`. The
+    first ten ranks come from a stored extract, deeper ones from the hits."""
     asked = files(cursor, "queries", dataset, [""])
     names = cursor.execute(_IDS, {"files": asked}).df()["query_id"] if asked else []
     array = np.full((len(names), depth), EMPTY, np.int8)

@@ -1,4 +1,4 @@
-"""A query in words: lines of pickers, the legend, and scores."""
+"""Texts on a query: lines of pickers, the legend, judgements, ranks and scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -19,11 +19,10 @@ ORDERS = {
     "highest score first": ("highest", "Highest score of A"),
     "by id": ("id", "Query id"),
 }
-"""Orders of a dataset's queries: their names in `query.select.queries`, and labels; A and B are the
-first two systems."""
+"""Orders of queries: names in `query.select.queries`, and titles (A, B: the first two systems)."""
 _OTHER_SIDE = {"ahead": "behind", "behind": "ahead"}
 RANKS = ("10", "20", "50", "100")
-"""Depths to which lists can be shown."""
+"""Depths down to which lists can be shown."""
 
 SIGNS = (
     "✓ relevant (✓2: grade 2), · not relevant, ? unjudged.",
@@ -33,14 +32,14 @@ SIGNS = (
 
 
 def judgement(relevance: float) -> str:
-    """`relevant`, `judged` (not relevant) or `hole` (unjudged) for a grade or its absence."""
+    """Return `relevant`, `judged` (not relevant) or `hole` (unjudged) for a grade, if any."""
     if pd.isna(relevance):
         return "hole"
     return "relevant" if relevance > 0 else "judged"
 
 
 def said(relevance: float) -> str:
-    """The judgement of a document, in words."""
+    """State the judgement of a document in words."""
     return {
         "relevant": f"relevant, grade {relevance}",
         "judged": f"judged not relevant, grade {relevance}".replace("-", "−"),
@@ -49,7 +48,7 @@ def said(relevance: float) -> str:
 
 
 def names(hits: DataFrame) -> dict[str, str]:
-    """The documents of `hits` (doc_id, title, text) by id, each with a line for a picker."""
+    """Return a picker's line for each document of `hits` (doc_id, title, text), by id."""
     lines = {}
     for row in hits.to_dict("records"):
         name = name_of(row)
@@ -59,7 +58,7 @@ def names(hits: DataFrame) -> dict[str, str]:
 
 
 def option(query: Mapping[Hashable, Any]) -> str:
-    """A line for a picker of queries: id, text if loaded, and the scores of systems a and b."""
+    """Return a picker's line for a query: id, text if loaded, and the scores of systems a and b."""
     text = f" · {_line(query['text'])}" if isinstance(query["text"], str) else ""
     values = [query["value_a"], query["value_b"]]
     scores = " and ".join(looks.plain(value) for value in values[: 1 + pd.notna(values[1])])
@@ -67,14 +66,14 @@ def option(query: Mapping[Hashable, Any]) -> str:
 
 
 def by_value(order: str, measure: str) -> str:
-    """Name in `query.select.queries` of an order of ORDERS; with some measures, the better value is
-    the lower one."""
+    """Return the name in `query.select.queries` of an order of ORDERS. If the measure is better
+    when lower, "ahead" and "behind" are exchanged."""
     name = ORDERS[order][0]
     return name if better(measure) > 0 else _OTHER_SIDE.get(name, name)
 
 
 def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
-    """Number of queries found, from n_found and n_queries of any row."""
+    """Say how many queries were found, from n_found and n_queries of any row."""
     number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
     verb = "contains" if query["n_found"] == 1 else "contain"
     said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
@@ -88,19 +87,19 @@ def _line(text: str) -> str:
 
 
 def titled(names: Sequence[str], systems: DataFrame) -> list[tuple[str, str]]:
-    """Names and titles of systems without duplicates; `systems`: system, title of all."""
+    """Return names and titles of systems without duplicates; `systems`: system, title."""
     titles = dict(zip(systems["system"], systems["title"], strict=True))
     return [(name, titles.get(name, name)) for name in dict.fromkeys(names)]
 
 
 def name_of(row: Mapping[Hashable, Any]) -> str:
-    """A document's title; without one, the start of its text; without texts, its id."""
+    """Return a document's title; if empty, the start of its text; without texts, its id."""
     texts = [text for text in (row["title"], row["text"]) if isinstance(text, str)]
     return next((text for text in texts if text.strip()), row["doc_id"])[:400]
 
 
 def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
-    """Ranks of a document in systems (name, title), as sentences. `places`: system, rank."""
+    """Say at which ranks systems (name, title) have a document. `places`: system, rank."""
     ranks = dict(zip(places["system"], places["rank"], strict=True))
     found = [f"{ranks[name]:,} by {title}" for name, title in systems if name in ranks]
     missing = [title for name, title in systems if name not in ranks]
@@ -109,14 +108,14 @@ def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:
-    """Score for the head of each list, from system, measure, value of a query."""
+    """Return a score for the head of each list; `values`: system, measure, value of a query."""
     chosen = values[values["measure"] == measure]
     known = dict(zip(chosen["system"], chosen["value"], strict=True))
     return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
 
 
 def value_rows(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFrame:
-    """Scores on a query: System and a column for each measure; `values`: system, measure, value."""
+    """Return the scores on a query, a column per measure; `values`: system, measure, value."""
     wide = values.pivot(index="system", columns="measure", values="value")
     wide = wide.reindex([name for name, _ in systems])
     wide.insert(0, "System", [title for _, title in systems])
@@ -124,6 +123,6 @@ def value_rows(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFra
 
 
 def value_columns(rows: DataFrame, measures: Sequence[str]) -> list[Column]:
-    """Columns of that table, with the measures in this order."""
+    """Return the columns of `value_rows`, with the measures in this order."""
     shown = [Column(one, format=looks.plain) for one in measures if one in rows]
     return [Column("System"), *shown]

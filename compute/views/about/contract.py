@@ -1,4 +1,4 @@
-"""The explanation of all numbers: `docs/methods.md` and tables."""
+"""The explanation of all numbers: parts of `docs/methods.md`, and tables."""
 
 import inspect
 
@@ -16,11 +16,11 @@ RULES, _, _REST = _METHODS.partition("\n## Known differences\n")
 RULES = RULES[RULES.index("## ") :]
 DIFFERENCES = _REST.partition("\n## ")[0]
 QUESTIONS = dict(part.split("\n", 1) for part in f"\n{RULES}".split("\n## ")[1:])
-"""Answers to the questions of the rules, as Markdown."""
+"""Answers, as Markdown, by the questions that RULES answer."""
 
 
 def definitions() -> DataFrame:
-    """Measure, Name and Definition of every measure, from the functions that compute them."""
+    """Return Measure, Name and Definition of every measure, from the functions that compute it."""
     listed = (*MEASURES, *subtopics.MEASURES[1:])
     shown = {parse(name).formula.name for name in listed}
     others = [row.written("@10") for name, row in FORMULAS.items() if name not in shown]
@@ -32,7 +32,7 @@ def definitions() -> DataFrame:
 
 
 def printed_tables() -> DataFrame:
-    """Paper, Tables, Figures, In-domain, Suspect: sources of the published scores."""
+    """Return the sources of the published scores: Paper, Tables, Figures, In-domain, Suspect."""
     figures = published.results()
     by_paper = figures.groupby("paper", sort=False)
     tables = by_paper["source"].agg(_tables)
@@ -49,5 +49,5 @@ def _tables(sources: pd.Series) -> str:
 
 
 def versions() -> DataFrame:
-    """Package, Version: packages that affect numbers."""
+    """Return Package and Version of the packages that affect numbers."""
     return DataFrame(provenance.versions(), columns=["Package", "Version"])

@@ -1,4 +1,4 @@
-"""*How numbers are computed*: definition and origin of every number."""
+"""The page *How numbers are computed*: definition and origin of every number."""
 
 import tomllib
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _ORIGINS = (
 
 
 def page(ask: Ask) -> Iterator[Step]:
-    """Parts in screen order; the page has no controls."""
+    """Yield the page's parts in screen order; it has no controls."""
     for question, answer in contract.QUESTIONS.items():
         yield folded([Prose(answer, WIDTH)], [], question)
     yield Note([_checked(ask)])
@@ -65,7 +65,7 @@ def _versions() -> Iterator[Step]:
 
 
 def _checked(ask: Ask) -> str:
-    """The last comparison of stored scores with pytrec_eval."""
+    """State the outcome of the last comparison of stored scores with pytrec_eval."""
     found = score_check.last(ask.store)
     command = "python -m compute check --scores"
     if found is None:

@@ -14,13 +14,13 @@ from compute.views.about.tables import facts_table
 from compute.views.page import Note, Static, Step, Window
 
 KEY = "about"
-"""Key in the address for the system whose card is shown, on every page."""
+"""Key in the address, on every page, for the system whose card is shown."""
 IMPORTED = "imported; how the run was made is documented by its files, not by Beirscope"
 _MOVES = f"revision {LATEST}: the newest at download; the run records the commit."
 
 
 def facts(name: str) -> dict[str, Any]:
-    """All details of a system by heading; empty values are left out."""
+    """Return all details of a system by heading, leaving out empty ones."""
     try:
         row = system(name)
     except BeirscopeError:
@@ -46,7 +46,7 @@ def facts(name: str) -> dict[str, Any]:
 
 
 def _trained_on(row: System) -> str:
-    """Published training data; for a system trained here, its own."""
+    """Return the published training data; for a system trained here, the data given to it."""
     given = names.parse(row.name).trained_on
     if not given:
         return row.training_data
@@ -62,7 +62,7 @@ def _trained_on(row: System) -> str:
 
 
 def _method(row: System) -> dict[str, Any]:
-    """Settings that change the result: weights, revision, pooling, similarity, lengths, depth."""
+    """Return the settings that change the result, such as weights, revision, pooling and depth."""
     method, found = row.search or row.recipe, {}
     with contextlib.suppress(BeirscopeError):
         found = portable(method.identity()) if method else {}
@@ -74,7 +74,7 @@ def _method(row: System) -> dict[str, Any]:
 
 
 def window(name: str) -> Window:
-    """The card of a system, in a window over the page."""
+    """Return a window over the page with the card of a system."""
     return Window("About the system", partial(_steps, name), closes=KEY)
 
 

@@ -24,7 +24,7 @@ _WORDS = {
 
 
 def runs_table(runs: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """A row for each run: command, settings, date, machine, fingerprints."""
+    """Return a row for each run: command, settings, date, machine, fingerprints."""
     rows = [
         {
             "System": run["system"],
@@ -43,7 +43,7 @@ def runs_table(runs: Sequence[Mapping[str, Any]]) -> DataFrame:
 
 
 def collections_table(collections: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """A row for each dataset: its source and its content."""
+    """Return a row for each dataset: its source and its content."""
     rows = [
         {
             "Dataset": one["dataset"],
@@ -61,12 +61,12 @@ def collections_table(collections: Sequence[Mapping[str, Any]]) -> DataFrame:
 
 
 def _prints(marks: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Columns of short fingerprints, by what they identify."""
+    """Return the shortened fingerprints of these names, as columns."""
     return {f"# {name}": marks.get(name, "")[:SHORT] for name in names}
 
 
 def remark(run: Mapping[str, Any]) -> str:
-    """Caveats for quoting a run."""
+    """State the caveats for quoting a run."""
     cut = run["settings"].get("cut")
     shipped = f"{SHIPPED}, truncated to its top {cut}" if cut else SHIPPED
     old = f"left out, {run['damage']}" if run.get("damage") else OLD
@@ -77,17 +77,17 @@ def remark(run: Mapping[str, Any]) -> str:
 
 
 def settings(values: Mapping[str, Any]) -> str:
-    """Settings in one line: `ranker Bm25, k1 0.9, b 0.4`."""
+    """Return settings in one line: `ranker Bm25, k1 0.9, b 0.4`."""
     return ", ".join(f"{words(name)} {value(found)}" for name, found in values.items())
 
 
 def words(name: str) -> str:
-    """Name of a setting in words."""
+    """Return the name of a setting in words."""
     return _WORDS.get(name, name.replace("_", " "))
 
 
 def value(found: Any) -> str:
-    """A value of a record in words."""
+    """Return a value of a record in words."""
     if isinstance(found, bool):
         return "yes" if found else "no"
     if isinstance(found, float):
@@ -100,12 +100,12 @@ def value(found: Any) -> str:
 
 
 def date(text: str | None) -> str:
-    """`2026-11-21 14:15` of an ISO 8601 date in UTC."""
+    """Shorten an ISO 8601 date in UTC to the form `2026-11-21 14:15`."""
     return (text or "")[:16].replace("T", " ")
 
 
 def machine(hardware: Mapping[str, Any]) -> str:
-    """Processor, cores and memory in one line."""
+    """Return processor, cores, memory and operating system in one line."""
     if not hardware:
         return ""
     memory = hardware.get("memory_gib")
@@ -114,7 +114,7 @@ def machine(hardware: Mapping[str, Any]) -> str:
 
 
 def scores_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """Measure, Mean, Queries: the scores of one run, in the order of `measures`."""
+    """Return one run's scores in the order of `measures`: Measure, Mean, Queries, Unanswered."""
     order = {name: place for place, name in enumerate(measures)}
     rows = means[means["measure"].isin(order)].sort_values("measure", key=lambda m: m.map(order))
     return DataFrame(
@@ -128,15 +128,15 @@ def scores_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
-    """A row for each value of a record, with its name in words."""
+    """Return a row for each value of a record, with its name in words."""
     rows = [(words(name), value(found)) for name, found in values.items()]
     return DataFrame(rows, columns=[head, "Value"])
 
 
 def treated_table(run: Mapping[str, Any]) -> DataFrame:
-    """Remarks of importing or ranking the run, with counts."""
+    """Return what was changed when the run was imported or ranked, with counts."""
     rows = [(run["treated"].get(name, 0), text) for name, text in provenance.TREATED.items()]
-    # Only imported files contain hits for other queries.
+    # Only imported files can contain hits for other queries, the first remark.
     rows = rows if run["file"] else rows[1:]
     return DataFrame(rows, columns=["Count", "What"])
 
@@ -144,10 +144,8 @@ def treated_table(run: Mapping[str, Any]) -> DataFrame:
 def chain_table(
     run: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]], collection: Mapping[str, Any]
 ) -> DataFrame:
-    """Inputs of the run, down to files: What, Now, From, Rows, Fingerprint.
-
-    `Now` tells whether the stored data are still those that the run was made from.
-    """
+    """Return the inputs of the run, down to files: What, Now, From, Rows, Fingerprint. `Now` says
+    whether the stored data are still those from which the run was made."""
     marks, stored = run["fingerprints"], collection["fingerprints"]
     rows: list[tuple[str, str, str, int | None, str]] = []
     for name in ("corpus", "queries", "judgements"):

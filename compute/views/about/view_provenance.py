@@ -23,19 +23,17 @@ def record(
     queries: str = "",
     address: str = "",
 ) -> dict[str, Any]:
-    """Inputs of a view's numbers, as JSON values without paths of this machine.
-
+    """Return the inputs of a view's numbers, as JSON values without paths of this machine.
     `version` identifies the manifest and the last added judgement, `choice` the added judgements
     that count, and `address` the view. `runs` includes the inputs of runs but leaves out runs that
     are not stored, such as published ones. `samples` exists if scores were estimated, `queries` if
-    they cover one query group.
-    """
+    they cover one query group."""
     pairs = _with_inputs(store, sorted(shown.runs))
     more: dict[str, Any] = {"queries": queries} if queries else {}
     if shown.samples:
         more["samples"] = [dict(one) for one in sorted(shown.samples)]
     return {
-        # With its leading slash, a page's name would look like a path of this machine.
+        # With its leading slash, a page's name would be removed as a path of this machine.
         "view": address and "/" + provenance.portable(address.removeprefix("/")),
         "version_of_results": version[0],
         "judgements": _judgements(choice, version[1]),
@@ -47,7 +45,7 @@ def record(
 
 
 def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The pairs of system and dataset, each after the inputs of its run."""
+    """Return the pairs of dataset and system, each after the inputs of its run."""
     behind = {(part.dataset, part.system): runs_behind(part) for part in store.parts("hits")}
     found: dict[tuple[str, str], None] = {}
 
@@ -62,7 +60,7 @@ def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[s
 
 
 def behind(store: Store, dataset: str, system: str) -> list[dict[str, Any]]:
-    """The records of a run's input runs."""
+    """Return the records of a run's input runs."""
     hits = store.part("hits", dataset, system)
     names = runs_behind(hits) if hits else []
     return provenance.of_runs(store, [(dataset, name) for name in names])
@@ -85,12 +83,12 @@ def _in_print(store: Store, sources: Iterable[str]) -> list[dict[str, str]]:
 
 
 def as_json(made: Mapping[str, Any]) -> str:
-    """The record as text."""
+    """Return the record as JSON text."""
     return json.dumps(made, ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def as_shell(made: Mapping[str, Any]) -> str:
-    """Commands that reproduce everything, inputs first, with remarks as comments."""
+    """Return the commands that reproduce everything, inputs first, with remarks as comments."""
     lines: dict[str, None] = {}
     for collection in made["collections"]:
         lines[f"# {collection['dataset']} was read from: {origin(collection)}"] = None
@@ -115,12 +113,12 @@ def as_shell(made: Mapping[str, Any]) -> str:
     if not made["runs"]:
         commands = (part["command"] for one in made["collections"] for part in one["counted"])
         lines |= dict.fromkeys(filter(None, commands))
-    # An outside name could end a comment or control a terminal.
+    # Otherwise an outside name could end a comment or control a terminal.
     return "\n".join(printable(line) for line in lines)
 
 
 def origin(collection: Mapping[str, Any]) -> str:
-    """Origin of a corpus in words."""
+    """Say where a corpus comes from."""
     source = collection["source"]
     if "library" in source:
         return f"the documentation of {source['library']} {source['version']}"

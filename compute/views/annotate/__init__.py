@@ -1,1 +1,1 @@
-"""The views of the Judge page."""
+"""Views of the Judge page."""

@@ -1,9 +1,11 @@
-"""Rearranging a task: while it is judged, an order that learns from judgements is recomputed. Only
-pairs that nobody has seen move. A row keeps its query and document, so a late answer still belongs
-to the pair that was seen. A pair replaced by a better one needs no more labels and waits at a place
-below 0; the task keeps its numbers of pairs and labels. The order is computed outside the form, and
-assessors get pairs in the older order until one short transaction writes the new one, without
-changing pairs handed out in the meantime."""
+"""Rearranging a task: while it is judged, an order that learns from judgements is recomputed.
+
+Only pairs that have not been handed out move. A row keeps its query and document, so a late answer
+still belongs to the pair that the assessor saw. A pair replaced by a better one needs no more
+labels and waits at a place below 0; the task keeps its numbers of pairs and labels. The order is
+computed outside the form, and assessors get pairs in the older order until one short transaction
+writes the new one, without moving pairs handed out in the meantime.
+"""
 
 import secrets
 import threading
@@ -25,12 +27,12 @@ from compute.store.store import Store
 from compute.views.annotate import select as annotate_select
 
 Pair = tuple[str, str]
-"""query_id, doc_id."""
+"""query_id and doc_id."""
 
 EVERY = 10
-"""Judgements by one person after which the order is recomputed."""
+"""Number of judgements by one person after which the order is recomputed."""
 FIRST = 200
-"""Most pairs considered, from the front; later ones would not be reached before the next time."""
+"""Most pairs that are ordered, from the front; before later ones are reached, it is done again."""
 
 _under_way: set[str] = set()
 _guard = threading.Lock()
@@ -38,20 +40,21 @@ _guard = threading.Lock()
 
 @dataclass(frozen=True)
 class Draft:
-    """Movable pairs of a task, read before the transaction that moves them."""
+    """The movable pairs of a task, read before the transaction that moves them."""
 
     n_stored: int
-    """Pairs of the task, including those that wait below 0."""
+    """Number of the task's pairs, including those that wait below 0."""
     lowest: int
     """The lowest place of any pair."""
     free: list[dict[str, Any]]
-    """Rows that may move, by place: twice as many as will, since some are handed out meanwhile."""
+    """Rows that may move, by place: twice as many as will, since some may be handed out
+    meanwhile."""
     best: list[Pair]
-    """Unseen pairs that the order puts first."""
+    """Pairs not yet handed out that the new order puts first."""
 
 
 def soon(store: Store, task: Task) -> threading.Thread | None:
-    """Rearrange a task in a thread; None if one is already running or the order is fixed."""
+    """Rearrange a task in a thread, which is returned; None if one runs or the order is fixed."""
     if task.order not in orders.ADAPTIVE:
         return None
     with _guard:
@@ -64,13 +67,14 @@ def soon(store: Store, task: Task) -> threading.Thread | None:
 
 
 def _beside(store: Store, task: Task) -> None:
+    """Rearrange a task by the store's newest version; record an error instead of raising it."""
     try:
         with closing(open_version(store)) as reading, reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, task.dataset)
             official = annotate_select.judged(cursor, task.dataset)
             rearrange(store, task, tops, judged(store, task.dataset, official))
     except Exception as error:
-        # The task continues in its older order; nobody is waiting for an answer.
+        # The task continues in its older order, since nobody waits for an answer.
         if not disk_refusals.refusal(error, store.home):
             bug_reports.record(store.settings, "rearranging", error)
     finally:
@@ -79,20 +83,20 @@ def _beside(store: Store, task: Task) -> None:
 
 
 def rearrange(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> bool:
-    """Order the next `FIRST` pairs of a task by the judgements so far, if its order learns. `tops`
-    and `judgements` as for `tasks.make`. Returns whether anything changed."""
+    """Order the next `FIRST` pairs of a task by the judgements so far, if its order learns; return
+    true if anything changed. `tops` and `judgements`: as in `tasks.make`."""
     if task.order not in orders.ADAPTIVE:
         return False
     return write(store, task, draft(store, task, tops, judgements))
 
 
 def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> Draft:
-    """Current order, and the pairs of the task that it may move; nothing waits for this."""
+    """Return the pairs of the task that may move, and the wanted order; nothing waits for this."""
     with store.engine.connect() as connection:
         rows = _rows(connection, task)
     seen = {_pair(row) for row in rows if row["turns"]}
     blocks = tops.blocks(judgements, task.systems, task.depth)
-    # Enough pairs remain after all seen ones are put in front.
+    # Enough pairs remain even if all seen ones come first.
     most = len(seen) + 2 * FIRST
     placed = orders.first(task.order, blocks, task.depth, task.seed, most)
     asked: list[Pair] = list(placed[["query_id", "doc_id"]].itertuples(index=False, name=None))
@@ -105,7 +109,7 @@ def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) ->
 
 
 def write(store: Store, task: Task, drafted: Draft) -> bool:
-    """Move pairs that nobody has seen; False if nothing moves or another draft came first."""
+    """Move pairs not yet handed out; return false if nothing moves or the draft is outdated."""
     with state.writing(store.engine) as connection:
         # Requests for pairs of this task wait here, as in `queue.exchange`.
         lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task.id).with_for_update()
@@ -119,7 +123,7 @@ def write(store: Store, task: Task, drafted: Draft) -> bool:
 
 
 def _stands(connection: Connection, task: Task, drafted: Draft) -> bool:
-    """True if the task was not rearranged in the meantime."""
+    """Return true if the task was not rearranged since the draft."""
     mine = pairs.c.task == task.id
     stored = connection.execute(select(func.count()).select_from(pairs).where(mine)).scalar()
     ids = [row["id"] for row in drafted.free]
@@ -129,19 +133,20 @@ def _stands(connection: Connection, task: Task, drafted: Draft) -> bool:
 
 
 def _rearrange(connection: Connection, task: Task, drafted: Draft, taken: set[str]) -> bool:
+    """Move the drafted pairs that were not handed out (`taken`); return false if none moves."""
     found = {_pair(row): row for row in drafted.free}
     gone = {_pair(row) for row in drafted.free if row["id"] in taken}
     free = [row for row in drafted.free if row["labels"] and row["id"] not in taken]
     front, behind = free[:FIRST], free[FIRST:]
     wanted = [pair for pair in drafted.best if pair not in gone][: len(front)]
     leaving = [pair for pair in map(_pair, front) if pair not in wanted]
-    # Pairs judged elsewhere in the meantime are no longer ordered: they stay behind.
+    # Pairs that the order no longer contains (judged elsewhere) fill the last places of the front.
     n_short = len(front) - len(wanted)
     wanted, leaving = wanted + leaving[:n_short], leaving[n_short:]
     if wanted == list(map(_pair, front)):
         return False
     moved = dict(zip(wanted, map(_slot, front), strict=True))
-    # Pairs that leave the front take the places of those that move there.
+    # Pairs that leave the front get the places of those that move there.
     vacated = [_slot(row) for row in behind if _pair(row) in moved]
     moved |= dict(zip(leaving, vacated, strict=False))
     _write(connection, task, drafted, found, moved, leaving[len(vacated) :])
@@ -153,12 +158,12 @@ def _pair(row: dict[str, Any]) -> Pair:
 
 
 def _slot(row: dict[str, Any]) -> tuple[int, int]:
-    """Place of a pair, and the number of labels wanted there."""
+    """Return the place of a pair, and the number of labels wanted there."""
     return row["place"], row["labels"]
 
 
 def _rows(connection: Connection, task: Task) -> list[dict[str, Any]]:
-    """id, place, query_id, doc_id, labels and turns (numbers), by place."""
+    """Return the task's pairs by place: id, place, query_id, doc_id, labels, turns (a number)."""
     counted = (
         select(turns.c.pair, func.count().label("turns"))
         .where(turns.c.task == task.id)
@@ -183,7 +188,7 @@ def _write(
     moved: dict[Pair, tuple[int, int]],
     aside: list[Pair],
 ) -> None:
-    # First move pairs aside, since no two may share a place even for a moment.
+    # Pairs move aside first, since no two may share a place even for a moment.
     lowest = min(0, drafted.lowest)
     stored = [pair for pair in (*moved, *aside) if pair in found]
     away = [(pair, (lowest - number, 0)) for number, pair in enumerate(stored, start=1)]

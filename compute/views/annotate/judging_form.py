@@ -15,11 +15,8 @@ the query; the text is a list of [kind, pieces], from `markup.blocks`."""
 
 
 def sheets(pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame) -> list[Sheet]:
-    """A sheet per pair, in order.
-
-    `texts`: doc_id, title, text; `queries`: query_id, text. Without texts the ids are shown, and
-    the sheet is `bare`.
-    """
+    """Return a sheet per pair, in order. `texts`: doc_id, title, text. `queries`: query_id, text.
+    If a document has no text, its id is shown and its sheet is `bare`."""
     written = {row.doc_id: (row.title, row.text) for row in texts.itertuples()}
     asked = {row.query_id: row.text for row in queries.itertuples()}
     return [

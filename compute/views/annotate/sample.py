@@ -1,4 +1,4 @@
-"""Inputs of the estimates of a sampled task, for pages."""
+"""Inputs of the estimates from a sampled task, for pages."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -16,7 +16,7 @@ from compute.views.page import Ask
 
 @dataclass(frozen=True)
 class Sample:
-    """Target of the estimate, with its inputs."""
+    """What a sampled task estimates, with the inputs."""
 
     ask: Ask
     task: Task
@@ -26,18 +26,20 @@ class Sample:
 
     @classmethod
     def of(cls, ask: Ask, task: Task, measure: str) -> Self:
-        """The target from the task's current runs."""
+        """Read the inputs from the task's runs as they are stored now."""
         systems, dataset = list(task.systems), task.dataset
         lists = ask(select.lists, dataset=dataset, systems=systems, depth=task.depth, added=False)
         official = ask(select.judged, dataset=dataset, added=False)
         return cls(ask, task, select.framed(lists, task.depth), official, measure)
 
     def judged(self) -> DataFrame:
-        """query_id, doc_id, relevance: official and, as far as they count, added judgements."""
+        """Return query_id, doc_id, relevance of the official and the added judgements that
+        count."""
         rows = self.ask(select_added.rows, dataset=self.task.dataset, added=False)
         return sets.with_added(self.official, rows, self.ask.counting)
 
     def estimated(self, machine: DataFrame | None = None) -> Estimated:
-        """Estimates, with or without an LLM's grades. Raises Missing or WrongInput."""
+        """Return the estimates, corrected by an LLM's grades if given. Raises Missing,
+        WrongInput."""
         asked = self.task, self.frame, self.judged(), self.measure
         return estimated.estimated(self.ask.store, *asked, machine)

@@ -1,4 +1,4 @@
-"""All SELECTs of the Judge page."""
+"""SELECTs of the Judge page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,8 @@ BLOCK = 500_000
 
 @select()
 def judgeable() -> str:
-    """dataset, title, system, with_texts: every run whose ranked lists are stored.
-
-    Datasets whose documents are stored come first, then in the catalogue's order.
-    """
+    """Select dataset, title, system and with_texts of every run whose ranked lists are stored.
+    Datasets with stored documents come first, then those in the catalogue's order."""
     return """
         with runs as (
             select distinct dataset, system from parts where kind = 'top'
@@ -39,7 +37,7 @@ def judgeable() -> str:
 
 @select(datasets=("dataset",))
 def levels(dataset: str) -> str:
-    """relevance: the levels of the dataset's judgements, ascending."""
+    """Select the grades among the dataset's judgements, ascending."""
     return "select distinct relevance from judgements where dataset = $dataset order by relevance"
 
 
@@ -52,7 +50,7 @@ class StoredTops:
     block: int = BLOCK
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
-        """As in `orders.Tops`; the first ten ranks come from a stored extract."""
+        """Do what `orders.Tops` says; the first ten ranks come from a stored extract."""
         found = files(
             self.cursor, "top" if depth <= top_ranks.DEPTH else "hits", self.dataset, systems
         )
@@ -60,7 +58,7 @@ class StoredTops:
         if not found:
             return lambda: iter(())
         sizes, names = self._sizes(asked)
-        # A frame without rows has no column types.
+        # A frame without rows lacks column types.
         judgements = judgements.astype({"query_id": "str", "doc_id": "str"})
         for query_id in judgements["query_id"].unique():
             sizes.setdefault(query_id, 0)
@@ -79,17 +77,18 @@ class StoredTops:
         return read
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
-        """Lists for the officially judged queries (the basis of scores), or for all if none is
-        judged. Ranks go to the stored depth, for the pairs in some system's top `depth`."""
+        """Return the lists for the officially judged queries (the basis of scores), or for all if
+        none is judged: ranks, down to the stored depth, of the pairs in some system's top
+        `depth`."""
         return framed(lists(self.cursor, self.dataset, list(systems), depth), depth)
 
     def machine(self, name: str) -> DataFrame | None:
-        """query_id, doc_id, relevance by an LLM; None without a name. Raises Missing."""
+        """Return query_id, doc_id, relevance by an LLM; None if `name` is empty. Raises Missing."""
         named = sets.of_machine(name)
         return judgement_sets.labels(self.cursor, self.dataset, named) if name else None
 
     def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
-        """Number of hits of each query, and the names of systems with hits."""
+        """Return the number of hits of each query, and the names of systems with hits."""
         of_queries = self.cursor.execute(
             "select query_id, count(*) from read_parquet($files) where rank <= $depth group by all",
             asked,
@@ -109,7 +108,7 @@ from read_parquet($files) where rank <= $depth and query_id between $low and $hi
 def _spans(
     query_ids: Sequence[str], sizes: dict[str, int], block: int
 ) -> Iterator[tuple[str, str, int]]:
-    """First and last query of each block, and its number of queries."""
+    """Yield the first and last query of each block, and its number of queries."""
     begin = total = 0
     for place, query_id in enumerate(query_ids):
         if total and total + sizes[query_id] > block:
@@ -124,9 +123,9 @@ def _spans(
 def lists(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
-    """system, query_id, doc_id, rank: ranks in all systems of pairs in some system's top `depth`.
-    Only officially judged queries, if any; a query without hits has one row, without system,
-    document and rank."""
+    """Return system, query_id, doc_id, rank: the ranks in all systems of the pairs in some system's
+    top `depth`. Only officially judged queries are included, if there are any; one without hits has
+    a row without system, document and rank."""
     found = files(cursor, "hits", dataset, systems)
     asked = shared_lists.judged(cursor, dataset, shared_lists.OFFICIAL)["query_id"].unique()
     if not found:
@@ -138,7 +137,7 @@ def lists(
 
 
 def framed(tops: DataFrame, depth: int) -> Frame:
-    """The same lists as a frame."""
+    """Return lists, from `lists`, as a `Frame`."""
     queries = tops["query_id"].unique().tolist()
     return of_lists(tops.dropna(subset="system").astype({"rank": "int64"}), queries, depth)
 
@@ -152,13 +151,13 @@ select system, query_id, doc_id, rank from lists semi join tops using (query_id,
 
 @select(datasets=("dataset",))
 def judged(dataset: str) -> str:
-    """query_id, doc_id, relevance of a dataset's judgements."""
+    """Select query_id, doc_id and relevance of a dataset's judgements."""
     return "select query_id, doc_id, relevance from judgements where dataset = $dataset"
 
 
 @select(datasets=("dataset",))
 def judged_of(dataset: str, query_ids: Sequence[str]) -> str:
-    """query_id, doc_id, relevance of the judgements of some of a dataset's queries."""
+    """Select query_id, doc_id and relevance of the judgements of these queries."""
     return """
         select query_id, doc_id, relevance from judgements
         where dataset = $dataset and query_id in (select unnest($query_ids))
@@ -167,14 +166,14 @@ def judged_of(dataset: str, query_ids: Sequence[str]) -> str:
 
 @select(datasets=("dataset",))
 def collection(dataset: str) -> str:
-    """collection: one row, the collection in which a dataset's documents are stored."""
+    """Select the collection in which a dataset's documents are stored."""
     known = "select collection from datasets where name = $dataset"
     return f"select coalesce(({known}), $dataset) as collection"
 
 
 @select(datasets=("dataset",))
 def official(dataset: str, query_id: str, doc_id: str) -> str:
-    """relevance: one row if the pair is judged, else none."""
+    """Select the relevance of a pair; no row if it is unjudged."""
     return """
         select relevance from judgements
         where dataset = $dataset and query_id = $query_id and doc_id = $doc_id

@@ -1,4 +1,4 @@
-"""All SELECTs on added judgements."""
+"""Questions about added judgements."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,15 @@ from compute.judgements.labels import PAIR, labels
 from compute.reading.questions import question, select
 
 _COUNTING = ["dataset", "query_id", "doc_id", "relevance", "person", "task", "source", "time"]
+"""Columns that `judgements.labels` reads."""
 _COUNTING += ["imported", "entry", "takes_back"]
 """Columns read by `judgements.labels`."""
 
 
 @question()
 def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
-    """Counts of the added judgements: source, n_judgements, n_people, n_pairs.
-
-    The first row, whose source is absent, is over all of the sources.
-    """
+    """Count the added judgements: source, n_judgements, n_people, n_pairs. The first row, whose
+    source is absent, is over all of the sources."""
     rows = cursor.sql(f"select {', '.join(_COUNTING)} from added_judgements order by id").df()
     standing = labels(rows, sources)
     groups = [(None, standing), *standing.groupby("source")]
@@ -31,8 +30,8 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
 
 @select()
 def usual(dataset: str = "") -> str:
-    """counts, one row: whether added judgements count by default because the dataset (without one:
-    all datasets that have added ones) has no official judgements."""
+    """Select counts: true if added judgements count by default, because the dataset (by default all
+    that have added ones) has no official judgements."""
     return """
         select count(*) > 0 and not bool_or(official) as counts from (
             select dataset, dataset in (select dataset from parts
@@ -44,7 +43,7 @@ def usual(dataset: str = "") -> str:
 
 @question(datasets=("dataset",), confined=False)
 def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """Every row of the added judgements of a dataset, in the order they were saved."""
+    """Return every row of a dataset's added judgements, in the order in which they were saved."""
     frame = cursor.execute(
         "select * from added_judgements where dataset = ? order by id", [dataset]
     ).df()
@@ -53,13 +52,13 @@ def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
 
 @select(datasets=("dataset",), confined=False)
 def number(dataset: str) -> str:
-    """n_rows of the added judgements of a dataset, one row."""
+    """Select n_rows, the number of a dataset's added judgements."""
     return "select count(*) as n_rows from added_judgements where dataset = $dataset"
 
 
 @question(datasets=("dataset",), confined=False)
 def of_pair(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
-    """Every row of the added judgements of a query and document, in the order they were saved."""
+    """Return every row of the added judgements of a pair, in the order in which they were saved."""
     frame = cursor.execute(
         """
         select * from added_judgements

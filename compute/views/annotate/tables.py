@@ -1,4 +1,4 @@
-"""Annotation in words and tables: the progress and settings of a task."""
+"""Texts and tables on tasks: progress, settings, and expected precision."""
 
 from collections.abc import Hashable, Mapping
 
@@ -21,28 +21,28 @@ ORDERS = {
     "random": "random",
     "sampled": "random sample, for estimation",
 }
-"""Labels of `compute.judgements.orders` in the form for tasks."""
+"""Labels of `compute.judgements.orders` in the form that creates tasks."""
 GOALS = {
     "scores": "scores",
     "differences": "differences from a baseline",
     "order": "the full ranking",
     "audit": "errors of official judgements (audit)",
 }
-"""Labels of the goals of `compute.judgements.sampling` in the form."""
+"""Labels of the goals of `compute.judgements.sampling` in that form."""
 
 
 def without_texts(runs: DataFrame) -> list[str]:
-    """The datasets stored with ids only, from rows of `select.judgeable`."""
+    """Return the datasets stored without texts, from rows of `select.judgeable`."""
     return list(dict.fromkeys(runs.loc[~runs["with_texts"].astype(bool), "dataset"]))
 
 
 def order(name: str) -> str:
-    """An order in words."""
+    """Return the label of an order."""
     return ORDERS.get(name, name)
 
 
 def guideline(grades: Grades) -> str:
-    """A default guideline in Markdown."""
+    """Return a default guideline in Markdown."""
     lowest, highest = grades[0][1], grades[-1][1]
     between = "".join(f"- **{name}**: it partly helps.\n" for _, name in grades[-2:0:-1])
     return (
@@ -56,8 +56,8 @@ def guideline(grades: Grades) -> str:
 
 
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
-    """A line on a task, from wanted, given, people, held of `row`; it names no system and no
-    order."""
+    """Describe a task in a line, without naming a system or the order; `row` has wanted, given,
+    people, held (pairs being judged)."""
     made = "nothing judged yet"
     if row["wanted"] != task.n_pairs:
         made += f" of {row['wanted']:,} judgements"
@@ -70,7 +70,7 @@ def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
 
 
 def people(rows: DataFrame) -> DataFrame:
-    """Judgements of each assessor of a task, from `queue.people`."""
+    """Return a table of each assessor's judgements, from `queue.people`."""
     seconds = [f"{one:,.1f} s" if one == one else "–" for one in rows["seconds"]]
     return DataFrame(
         {
@@ -88,8 +88,8 @@ _BEFOREHAND = "Choose their number before you look at the estimates."
 
 
 def more(task: Task) -> tuple[str, ...]:
-    """How to extend a sample, for the creator of a task. Two systems are compared at fixed numbers
-    of judgements, so nothing must be chosen beforehand."""
+    """Say how to extend a sample, for the creator of a task. If two systems are compared, the
+    numbers of judgements are fixed, so nothing must be chosen beforehand."""
     return (_DRAWN,) if deciding.tells_apart(task) else (_DRAWN, _BEFOREHAND)
 
 
@@ -109,7 +109,7 @@ _WIDEST = {
 def forecast(
     plan: Plan, tops: orders.Tops, judgements: DataFrame, machine: DataFrame | None = None
 ) -> str:
-    """Expected precision of a planned sample or audit; arguments are those of `tasks.make`."""
+    """State the expected precision of a planned sample or audit; arguments as for `tasks.make`."""
     tasks.check(plan)
     if plan.goal != sampling.AUDIT:
         rows = tasks.expected(plan, tops, judgements)
@@ -130,7 +130,7 @@ def forecast(
 
 
 def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
-    """Expected precision of samples with these grades, from `samples.expected`."""
+    """State the expected precision of samples; `rows` are from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
             f"A sample gives no interval of {measure} with more than two grades; a sample for P@10"
@@ -147,7 +147,7 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
 
 
 def _reached(n: int, reach: float) -> str:
-    """Half-width of an interval, or none if the judgements are too few and not all."""
+    """Format an interval's half-width, or say that the judgements are too few for one."""
     return f" ±{plain(reach)}" if n >= 2 * FEWEST else ": too few for an interval"
 
 
@@ -159,8 +159,8 @@ def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
-    """Settings of a task for its creator, a row each. `titles`: of systems and datasets by name;
-    names are added if they differ from the title."""
+    """Return a task's settings for its creator, a row each. `titles`: of systems and datasets, by
+    name; names that differ from their titles are added."""
     names = [task.dataset, *task.systems]
     chosen = "judged and unjudged" if task.goal == sampling.AUDIT else "unjudged"
     dataset, *systems = called = [titles.get(name, name) for name in names]

@@ -1,1 +1,1 @@
-"""The views of the Data page."""
+"""Views of the Data page."""

@@ -9,12 +9,12 @@ from compute.jobs import Job
 from compute.views.page import Column
 
 LARGE = 1_000_000
-"""Number of documents whose encoding, at 20 a second on two cores, takes most of a day."""
+"""Number of documents that, at 20 a second on two cores, take most of a day to encode."""
 _MANY_BYTES = 2_000_000_000
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
-    """Downloadable archives of `offers.listed`, a row each, with a remark."""
+    """Return the downloadable archives among `offers.listed`, a row each, with a remark."""
     rows = rows[rows["obstacle"] == ""]
     pairs = zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
     return rows.assign(here=_here(rows), remark=[_remark(*pair) for pair in pairs])
@@ -52,13 +52,13 @@ def _remark(n_bytes: float, documents: float) -> str:
 
 
 def cannot_be_had(rows: DataFrame) -> DataFrame:
-    """The other archives: why they cannot be downloaded, and where to request them."""
+    """Return the other archives, with the reason and an address at which to request them."""
     rows = rows[rows["obstacle"] != ""]
     return rows.assign(here=_here(rows), why=rows["obstacle"].str.partition(":")[0])
 
 
 def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
-    """Total size of the selected archives, and free disk space."""
+    """State the total size of the selected archives, and the free disk space."""
     wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
     if not len(names):
         return f"Choose archives; {sized(free)} free."
@@ -73,7 +73,7 @@ def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
 
 
 def now(task: Job) -> str:
-    """Progress of a download task: `archive of scifact: 1.4 MB of 2.8 MB, 3 s left`."""
+    """State the progress of a download task: `archive of scifact: 1.4 MB of 2.8 MB, 3 s left`."""
     step = task.progress
     if step is None or not step.unit:
         return f"{task.title}: sending the request"
@@ -86,6 +86,6 @@ def now(task: Job) -> str:
 
 
 def title(job: Job, running: Sequence[Job]) -> str:
-    """Current step of a download, and number of archives done."""
+    """State the current step of a download, and the number of archives done."""
     doing = "; ".join(now(task) for task in running) or f"{job.title}: {job.state}"
     return f"{doing} ({job.summary})" if len(job.targets) > 1 else doing

@@ -1,4 +1,4 @@
-"""Tables of an import: the content of files, their problems, and the outcome."""
+"""Tables of an import: the content of files, their issues, and the outcome."""
 
 import re
 from collections import Counter
@@ -8,20 +8,20 @@ from typing import Any
 from pandas import DataFrame
 
 Record = Mapping[str, Any]
-"""A report of the doctor, as JSON values."""
+"""A report of `intake.doctor`, as JSON values."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
 YES = "yes"
 ROLE, CHUNKS, FRACTIONS = "run or judgements?", "chunks of documents", "--levels or --round"
 QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
-"""Issues that an answer settles, in the doctor's wording."""
+"""Issues, in the doctor's wording, that the user resolves by answering a question."""
 ROLES = {"run": "It is a run", "judgements": "These are judgements"}
 _OPTION = re.compile(r" \(--[^)]*\)")
-"""Part of a sentence that is only for command-line users."""
+"""Part of a sentence that only concerns the command line."""
 
 
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
-    """A row for each file; only files of these kinds can be imported in that place. Files that
-    cannot be imported come first."""
+    """Return a row for each file, those that cannot be imported first. Only files of these `kinds`
+    can be imported in this place."""
     rows = [
         {
             "File": report["path"],
@@ -37,20 +37,20 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
 
 
 def inside(report: Record) -> str:
-    """Content of a file as a sentence; empty without content."""
+    """Say what a file holds; empty if it holds nothing."""
     held = _holds(report["counts"])
     return f"{report['path']} holds {held}." if held else ""
 
 
 def asked(report: Record, what: str) -> str:
-    """Issue that blocks an import until a question is answered; empty if there is none."""
+    """Return the issue that blocks an import until question `what` is answered, if any."""
     found = (one for one in report.get("findings", ()) if one["refused"])
     said = (one["example"] for one in found if what in f"{one['what']} {one['example']}")
     return next(said, "")
 
 
 def splits(report: Record) -> dict[str, str]:
-    """The judgement sets in an archive, by name: `test` has `117 judgements, 39 queries`."""
+    """Return the judgement sets in an archive by name: `test` has `117 judgements, 39 queries`."""
     counts, ending = report["counts"], " judgements"
     names = [name.removesuffix(ending) for name in counts if name.endswith(ending)]
     return {
@@ -67,13 +67,13 @@ def _can(report: Record, kinds: Collection[str]) -> str:
 
 
 def _place(kind: str) -> str:
-    """Place where files of this kind are imported."""
+    """Say where files of this kind can be imported."""
     texts = "choose a dataset without texts, or pack it with queries.jsonl in a zip"
     return {"run": "choose its dataset", "documents": texts}.get(kind, "choose “A new dataset”")
 
 
 def _holds(counts: Mapping[str, float]) -> str:
-    """Counts in words, such as `30,000 hits, 30 queries, lists of 44 to 98`."""
+    """Put counts into words, such as `30,000 hits, 30 queries, lists of 44 to 98`."""
     numbers = dict(counts)
     shortest, longest = (numbers.pop(f"{which} list", None) for which in ("shortest", "longest"))
     words = [
@@ -87,7 +87,7 @@ def _holds(counts: Mapping[str, float]) -> str:
 
 
 def troubles(reports: Iterable[Record]) -> DataFrame:
-    """A row for each kind of issue in each file, blocking ones first."""
+    """Return a row for each kind of issue in each file, with blocking issues first."""
     rows = [
         {
             "File": report["path"],
@@ -108,7 +108,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Names that several runs would share."""
+    """Return the names that several runs would share."""
     found = Counter(names)
     return [name for name, count in found.items() if count > 1]
 
@@ -122,7 +122,7 @@ def taken(
     as_version: bool = False,
     repeat: bool = False,
 ) -> str:
-    """What happens to names already used by runs of the dataset; empty for none."""
+    """Say what happens to names that the dataset's runs already have; empty if there are none."""
     again = [name for name in names if name in stored]
     if not again:
         return ""
@@ -140,19 +140,19 @@ def taken(
 
 
 def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
-    """Checked files that cannot be imported as runs, as answers."""
+    """Return an answer for each checked file that cannot be imported as a run."""
     reports = (answer["report"] for answer in answers)
     return [_refusal(one) for one in reports if "run" not in one["kind"] or one["refused"]]
 
 
 def _refusal(report: Record) -> dict[str, Any]:
-    """A file that cannot be imported as a run, as an answer with the reason."""
+    """Return the answer, with the reason, for a file that cannot be imported as a run."""
     said = stopping(report) or f"{report['kind']}, not a run: {_place(report['kind'])}"
     return {"file": report["path"], "system": "", "ok": False, "said": said}
 
 
 def stopping(report: Record) -> str:
-    """The first blocking issue of a file, with the next step; empty for none."""
+    """Return the first blocking issue of a file, with the next step; empty if there is none."""
     found = next((finding for finding in report["findings"] if finding["refused"]), None)
     if found is None:
         return ""
@@ -162,13 +162,13 @@ def stopping(report: Record) -> str:
 
 
 def stopped(answers: Iterable[Record]) -> str:
-    """Reasons why checked files are not imported, a sentence each, after a space."""
+    """Say why checked files are not imported, with a space before each sentence."""
     reports = (answer["report"] for answer in answers if "report" in answer)
     return "".join(f" {one['path']}: {why}." for one in reports if (why := stopping(one)))
 
 
 def results(answers: Iterable[Record]) -> DataFrame:
-    """Outcome of each file, for datasets without systems."""
+    """Return the outcome for each file; without the column System if no file has one."""
     rows = [
         {
             "File": answer["file"],

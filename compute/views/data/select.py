@@ -1,4 +1,4 @@
-"""All SELECTs of the Data page, of About and `show`: stored data and their sources."""
+"""Questions of the Data page, of About and of `show`: stored data and their sources."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection
@@ -64,19 +64,17 @@ _PUBLISHED_SHOWN = """
 
 @select()
 def datasets() -> str:
-    """Stored data of each dataset with queries, judgements or runs, as listed.
-
-    dataset, title, group, language, split, collection, n_documents, has_documents (texts, not only
-    lengths), n_queries, has_texts (of the queries), n_judgements, n_runs, n_imported, n_shipped,
-    bytes (of the dataset and its runs; the corpus counts for every dataset that shares it), origin
-    (JSON of its source), shipped, created (UTC), note. Counts of missing data are absent.
-    """
+    """Select the stored data of each dataset with queries, judgements or runs: dataset, title,
+    group, language, split, collection, n_documents, has_documents (texts, not only lengths),
+    n_queries, has_texts (of the queries), n_judgements, n_runs, n_imported, n_shipped, bytes (of
+    the dataset and its runs; the corpus counts for every dataset that shares it), origin (JSON of
+    its source), shipped, created (UTC), note. Counts of missing data are null."""
     return _DATASETS
 
 
 @select()
 def printed() -> str:
-    """The imported tables, under the headings of their columns."""
+    """Select the imported tables, with the headings of a page."""
     return """
         select dataset as "Table", rows as "Scores", provenance->>'$.file' as "File",
                replace(left(created, 16), 'T', ' ') as "Stored",
@@ -87,11 +85,9 @@ def printed() -> str:
 
 @select(shows="runs")
 def runs() -> str:
-    """Every stored run: its origin and content, by dataset, then system.
-
-    dataset, system, origin (computed, imported or shipped), created (UTC), hits, n_queries (of the
-    split), n_answered (with a hit), depth (stored), file (its name, if imported), bytes.
-    """
+    """Select every stored run, by dataset, then system: dataset, system, origin (computed, imported
+    or shipped), created (UTC), hits, n_queries (of the split), n_answered (with a hit), depth
+    (stored), file (its name, if imported), bytes."""
     return """
         with answered as (
             select dataset, system, count(*) as n_answered from top where rank = 1 group by all
@@ -116,7 +112,7 @@ def runs() -> str:
 
 @select(shows="runs")
 def origins() -> str:
-    """Origins of the stored runs: dataset, system, rows, created, shipped, command."""
+    """Select the origins of stored runs: dataset, system, rows, created, shipped, command."""
     return """
         select dataset, system, rows, left(created, 16) as created, shipped,
                json_extract_string(provenance, '$.command') as command
@@ -135,9 +131,9 @@ def scores_shown(
     published: bool = False,
     returned_only: bool = False,
 ) -> DataFrame:
-    """dataset, system, measure, value and its basis, for `show`; None means all. Computed:
-    n_queries (in the mean) and n_unanswered. Published: paper, its table as source, and the remark.
-    For each dataset and measure the best value comes first."""
+    """Return dataset, system, measure, value and their basis for `show`, the best value of each
+    dataset and measure first; None means all. Computed scores have n_queries (in the mean) and
+    n_unanswered; published ones have paper, source (its table) and note."""
     chosen = {"dataset": dataset, "system": system, "measure": measure}
     if published:
         return _best_first(cursor.execute(_PUBLISHED_SHOWN, chosen).df())
@@ -145,10 +141,10 @@ def scores_shown(
 
 
 def _best_first(frame: DataFrame) -> DataFrame:
-    """By dataset and measure the best value first; ties keep their order."""
+    """Sort by dataset and measure, with the best value first; ties keep their order."""
     rank = Series(np.nan, index=frame.index)
     for (_, measure), values in frame.groupby(["dataset", "measure"])["value"]:
-        # Papers also report other figures, such as seconds.
+        # Papers also report figures that have no formula, such as seconds.
         formula = FORMULAS.get(str(measure).partition("@")[0])
         rank[values.index] = ranks((formula.better if formula else 1) * values)
     keys = ["dataset", "measure", "rank"]

@@ -1,4 +1,4 @@
-"""Tables of the Data page: stored data in words."""
+"""Tables of the Data page, with stored data in words."""
 
 import json
 from collections.abc import Hashable, Mapping
@@ -18,7 +18,7 @@ ORIGINS = {
 
 
 def datasets_rows(rows: DataFrame, titles: Mapping[str, str]) -> DataFrame:
-    """`data.select.datasets` with titles by name, and readable columns: read, made_from."""
+    """Return `data.select.datasets` with titles by name, and readable columns: read, made_from."""
     records = rows.to_dict("records")
     return rows.assign(
         title=[titles.get(name, name) for name in rows["dataset"].tolist()],
@@ -33,7 +33,7 @@ def _number(value: float) -> str:
 
 
 def texts(row: Mapping[Hashable, Any]) -> str:
-    """Stored texts of a dataset."""
+    """Say which texts of a dataset are stored."""
     there = [
         name
         for name, has in (("documents", row["has_documents"]), ("queries", row["has_texts"]))
@@ -43,7 +43,7 @@ def texts(row: Mapping[Hashable, Any]) -> str:
 
 
 def origin(row: Mapping[Hashable, Any]) -> str:
-    """Origin of a dataset, without folders of this machine."""
+    """Say where a dataset comes from, without folders of this machine."""
     if row["shipped"] is True:
         return ORIGINS["shipped"]
     if row["group"] == "own" and row["note"]:
@@ -59,7 +59,7 @@ def origin(row: Mapping[Hashable, Any]) -> str:
 def runs_rows(
     rows: DataFrame, systems: Mapping[str, str], datasets: Mapping[str, str]
 ) -> DataFrame:
-    """`data.select.runs` with titles, by name, and readable columns."""
+    """Return `data.select.runs` with titles by name, and readable columns."""
     return rows.assign(
         title=[systems.get(name, name) for name in rows["system"].tolist()],
         of=[datasets.get(name, name) for name in rows["dataset"].tolist()],
@@ -71,7 +71,7 @@ def runs_rows(
 
 
 def answered(found: int, of: float) -> str:
-    """`all 300` or `29 of 30`."""
+    """Return `all 300` or `29 of 30`."""
     if pd.isna(of):
         return f"{found:,}"
     return f"all {found:,}" if found == of else f"{found:,} of {int(of):,}"

@@ -1,1 +1,1 @@
-"""The views of the Efficiency page."""
+"""Views of the Efficiency page."""

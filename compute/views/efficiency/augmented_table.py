@@ -1,4 +1,4 @@
-"""Tables of the paper on query augmentation, with measurements made here."""
+"""The tables of the paper on query augmentation, with measurements made here."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,8 +14,8 @@ from compute.views.query import augmented
 
 
 def section(ask: Ask, dataset: str = "") -> Steps:
-    """Steps for one dataset or all. There are none without augmentation in the paper or in runs, or
-    for a query group, since the paper has no groups."""
+    """Yield a section on one dataset, or on all. There is none for a query group, since the paper
+    has no groups, or if neither the paper nor a run has augmented queries."""
     if ask.kind:
         return
     added = ask(select.added)

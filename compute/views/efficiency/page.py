@@ -37,7 +37,7 @@ from compute.views.page import (
 from compute.views.shared import catalogue
 
 EVERY = "mean over datasets"
-"""Option in the picker of datasets: all datasets that the shown systems share."""
+"""Option in the picker of datasets for all datasets that the shown systems share."""
 MOST_NAMED = 8
 """Most datasets that a caption names; if there are more, it gives their number."""
 _OF = ("dataset", "systems", "measure")
@@ -50,14 +50,14 @@ class View(NamedTuple):
     rows: DataFrame
     """Rows of `pareto.points` with title and family."""
     datasets: list[str]
-    """Titles of these systems."""
+    """Titles of the datasets that the rows cover."""
     measure: str
     latency: str
-    """The column of the first panel."""
+    """Column of costs in the first panel."""
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     costs = ask(select.costs)
     if costs.empty:
         yield Message(f"No run has been measured yet. {why_none()}")
@@ -90,7 +90,7 @@ def _controls(ask: Ask, costs: DataFrame) -> Steps:
 
 
 def why_none() -> str:
-    """Sentence on runs without costs, and how to measure them."""
+    """Say why runs have no costs, and how to measure them."""
     return (
         f"Costs are measured when a search runs here, so imported runs have none. {AGAIN}"
         " measures them; it needs the texts (python -m compute add-texts)."
@@ -98,7 +98,7 @@ def why_none() -> str:
 
 
 def usual(costs: DataFrame) -> str:
-    """The mean if all systems share a dataset, else the dataset with the most systems."""
+    """Return EVERY if some dataset has all systems, else the dataset with the most systems."""
     n_systems = costs.groupby("dataset", sort=False)["system"].nunique()
     every = n_systems.max() == costs["system"].nunique()
     return EVERY if every else str(n_systems.idxmax())
@@ -107,7 +107,7 @@ def usual(costs: DataFrame) -> str:
 def _view(
     ask: Ask, costs: DataFrame, dataset: str, measure: str, systems: Sequence[str], *, slow: bool
 ) -> View | None:
-    """Rows of the shown systems; None if they share no dataset."""
+    """Return the rows of the shown systems; None if they share no dataset."""
     means = ask(leaderboard_select.means, measure=measure)
     found = pareto.points(costs, means, systems, "" if dataset == EVERY else dataset)
     if found.rows.empty:
@@ -120,7 +120,7 @@ def _view(
 
 
 def _panels(view: View) -> Iterator[Step]:
-    """Quality against latency, and against index size."""
+    """Yield figures of quality against latency, and against index size."""
     legend = partial(panels.legend, view.rows)
     yield Legends(legend)
     figures = [
@@ -150,7 +150,7 @@ def _panels(view: View) -> Iterator[Step]:
 
 
 def _over(view: View) -> str:
-    """The datasets behind the values."""
+    """Say which datasets the values cover."""
     if len(view.datasets) == 1:
         return f"On {view.datasets[0]}."
     named = f": {', '.join(view.datasets)}" if len(view.datasets) <= MOST_NAMED else ""
@@ -170,7 +170,7 @@ def _machines(rows: DataFrame) -> str:
 
 
 def _busy(rows: DataFrame) -> str:
-    """A warning if other processes were running on the machine."""
+    """Warn if other processes were running on the machine."""
     load = rows["load"].max()
     if not load > 2 * float(rows["cores"].min() if "cores" in rows else 1):
         return ""
@@ -178,7 +178,7 @@ def _busy(rows: DataFrame) -> str:
 
 
 def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
-    """Systems missing from a panel, in a sentence."""
+    """Name the systems missing from each panel."""
     for cost, name in ((latency, "latency"), ("index_bytes", "index size")):
         lacking = rows.loc[rows[cost].isna(), "title"]
         if len(lacking):
@@ -186,7 +186,7 @@ def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
 
 
 def _costs(view: View) -> Iterator[Step]:
-    """Every cost of the shown systems."""
+    """Yield a table of every cost of the shown systems."""
     rows = tables.ordered(view.rows, view.measure)
     columns = tables.columns(rows, view.measure)
     yield Table("costs", "Costs of systems", rows, columns, of=_OF)
@@ -201,7 +201,7 @@ def _costs(view: View) -> Iterator[Step]:
 
 
 def _unmeasured(ask: Ask) -> Iterator[str]:
-    """Stored runs without costs, with the command that measures one."""
+    """Say how many stored runs have no costs, with the command that measures one."""
     lacking = ask(select.unmeasured)
     if lacking.empty:
         return
@@ -212,7 +212,7 @@ def _unmeasured(ask: Ask) -> Iterator[str]:
 
 
 def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[Step]:
-    """The papers' table with costs measured here, on the datasets of these titles."""
+    """Yield the papers' table with costs measured here, on the datasets of these titles."""
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
     look: dict[str, Any] = {"of": _OF, "source": "BEIR and stored runs"}

@@ -1,7 +1,5 @@
-"""Quality against cost on a logarithmic axis, with the Pareto front and a name at each mark.
-
-The panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
-"""
+"""Figures of quality against cost on a logarithmic axis, with Pareto fronts and named marks. A
+panel has a fixed size, so that names can be placed; on a narrow screen panels are stacked."""
 
 import itertools
 import math
@@ -23,7 +21,7 @@ SIZE = 11
 FONT = 12
 LETTERS = 28
 _DASHES = ("dot", "dash", "longdash", "dashdot")
-"""Line styles for the fronts of different machines."""
+"""Line styles of the fronts of different machines."""
 
 Span = tuple[float, float]
 Row = Mapping[Hashable, Any]
@@ -33,7 +31,7 @@ Row = Mapping[Hashable, Any]
 def panel(
     rows: DataFrame, cost: str, measure: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """Systems by a cost of `pareto.COSTS` and quality; systems without that cost are left out.
+    """Draw systems by quality and one of `pareto.COSTS`, leaving out systems without that cost.
     `rows` are from `pareto.points` with title and family. Marks of every machine but the first are
     open; each machine has its own front."""
     shown = rows[rows[cost].notna()].sort_values(["value", "system"]).reset_index(drop=True)
@@ -53,18 +51,18 @@ def panel(
 
 
 def spans(rows: DataFrame, cost: str) -> tuple[Span, Span]:
-    """Ends of both axes; for the cost, as decimal logarithms."""
+    """Return the ends of both axes; those of the cost are decimal logarithms."""
     return _across(rows[cost]), _up(rows["value"])
 
 
 def order(rows: DataFrame) -> list[str]:
-    """Machines, most rows first; means over several machines come last."""
+    """Return the machines, those with most rows first; means over several machines come last."""
     found = rows["hardware"].value_counts(sort=True)
     return sorted(found.index, key=lambda name: (name == pareto.SEVERAL, -found[name], name))
 
 
 def _across(values: Iterable[float]) -> Span:
-    """Range with room for names beside the marks, and more than a decade."""
+    """Return a range of logarithms of over a decade, with room for names beside the marks."""
     logs = [math.log10(value) for value in values if value > 0] or [0.0]
     low, high = min(logs), max(logs)
     spare = max(0.12 * (high - low), (1.2 - (high - low)) / 2, 0.2)
@@ -84,8 +82,8 @@ Line = tuple[str, list[tuple[float, float]]]
 def _fronts(
     rows: DataFrame, axes: tuple[str, str], spans: tuple[Span, Span], machines: Sequence[str]
 ) -> Iterator[Line]:
-    """The front of each machine as a step line: the best value available at each cost. `axes`: cost
-    and measure. The line begins at the worse end of the values."""
+    """Yield each machine's front as a step line: the best value available at each cost. `axes`:
+    cost and measure. The line begins at the worse end of the values."""
     cost, measure = axes
     on = pareto.fronts(rows, cost, measure)
     worst = spans[1][0 if better(measure) > 0 else 1]
@@ -140,14 +138,14 @@ def _hover(row: Row, measure: str) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """A time: `1.6 ms`, `12 ms`, `1.4 s`; – if absent."""
+    """Format a time: `1.6 ms`, `12 ms`, `1.4 s`; – if absent."""
     if math.isnan(value):
         return "–"
     return f"{_digits(value)} ms" if value < 1000 else f"{_digits(value / 1000)} s"
 
 
 def seconds(value: float) -> str:
-    """A longer time: `0.2 s`, `12 s`, `4.3 min`; – if absent."""
+    """Format a longer time: `0.2 s`, `12 s`, `4.3 min`; – if absent."""
     if math.isnan(value):
         return "–"
     for unit, length in (("s", 120), ("min", 120), ("h", math.inf)):
@@ -158,7 +156,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes in powers of ten, as in the papers: `3.6 MB`, `1.2 GB`; – if absent."""
+    """Format bytes in powers of ten, as in the papers: `3.6 MB`, `1.2 GB`; – if absent."""
     if math.isnan(value):
         return "–"
     for unit in ("B", "kB", "MB", "GB"):
@@ -169,22 +167,22 @@ def size(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """A rate: `0.4`, `12`, `2,300`; – if absent."""
+    """Format a rate: `0.4`, `12`, `2,300`; – if absent."""
     return "–" if math.isnan(value) else _digits(value)
 
 
 def share(value: float) -> str:
-    """A share in per cent; – if absent."""
+    """Format a share in per cent; – if absent."""
     return "–" if math.isnan(value) else f"{100 * value:.1f}%"
 
 
 def _digits(value: float) -> str:
-    """A number with at least two digits, without decimals from 10 on."""
+    """Format a number with one decimal, or without decimals from 10 on."""
     return f"{value:,.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
 def _place(cost: float, value: float, spans: tuple[Span, Span], wide: int) -> tuple[float, float]:
-    """Positions in pixels from the upper left of the plot."""
+    """Return the position of a mark in pixels from the upper left of the plot."""
     (x0, x1), (y0, y1) = spans
     across = (math.log10(cost) - x0) / (x1 - x0) * (wide - LEFT - RIGHT)
     return across, (y1 - value) / (y1 - y0) * (HEIGHT - HEAD - FOOT)
@@ -198,7 +196,7 @@ def boxes(
     theme: str,
     wide: int = WIDTH,
 ) -> list[labels.Label]:
-    """Position of each mark's name, in pixels of the plot from its upper left."""
+    """Return the label of each mark's name, in pixels from the upper left of the plot."""
     marks = _named(rows, cost, spans, theme, wide)
     covered = [
         box
@@ -213,7 +211,7 @@ def boxes(
 def _named(
     rows: DataFrame, cost: str, spans: tuple[Span, Span], theme: str, wide: int
 ) -> list[labels.Mark]:
-    """Marks with the sizes of their names, in pixels."""
+    """Return the marks with the sizes of their names, in pixels."""
     return [
         labels.mark(
             *_place(row[cost], row["value"], spans, wide),
@@ -234,7 +232,7 @@ def _leaders(
     theme: str,
     width: int,
 ) -> Iterator[dict[str, Any]]:
-    """Lines to names that could not be placed next to their own mark."""
+    """Yield lines to names that could not be placed next to their own mark."""
     (x0, x1), (y0, y1) = spans
     wide, high = width - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     line = {"color": looks.palette(theme).muted, "width": 1}
@@ -292,7 +290,7 @@ def _frame(cost: str, measure: str, spans: tuple[Span, Span], wide: int) -> dict
 
 
 def _ticks(span: Span) -> list[float]:
-    """Round values within a logarithmic range: 1, 2 and 5 of each decade, or only 1."""
+    """Return round values within a logarithmic range: 1, 2 and 5 of each decade, or only 1."""
     first, last = math.floor(span[0]), math.ceil(span[1])
     digits = (1, 2, 5) if span[1] - span[0] < 2.5 else (1,)
     values = [digit * 10.0**power for power in range(first, last + 1) for digit in digits]
@@ -300,7 +298,7 @@ def _ticks(span: Span) -> list[float]:
 
 
 def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
-    """Legend of the families, and of the machines if there are several."""
+    """Return the legend of the families, and of the machines if there are several."""
     families = [name for name in looks.FAMILIES if name in set(rows["family"])]
     entries = [looks.legend_entry(name, looks.FAMILIES, theme) for name in families]
     machines = order(rows)
@@ -320,4 +318,4 @@ COSTS: Mapping[str, tuple[str, Callable[[float], str], str]] = {
     "peak_memory_bytes": ("memory", size, "bytes"),
     "candidate_recall@100": ("ANN recall@100 (vs exact)", share, ""),
 }
-"""Name, format and unit of every cost."""
+"""Name, format and unit of every cost by its column."""

@@ -15,7 +15,7 @@ COSTS = {
     "latency_p95_ms": "95th percentile of query latency",
     "index_bytes": "index size",
 }
-"""Costs, and their names on an axis."""
+"""Columns of costs that panels show, with their names on an axis."""
 SEVERAL = "several machines"
 """Hardware of a mean over runs on different machines."""
 _MEANS = (
@@ -34,7 +34,7 @@ _MEANS = (
 
 
 class Points(NamedTuple):
-    """Systems with a value and costs, a row each, and the datasets of the means."""
+    """A row per system with its value and costs, and the datasets that means cover."""
 
     rows: DataFrame
     """system, value, hardware, n_documents and every cost."""
@@ -42,10 +42,10 @@ class Points(NamedTuple):
 
 
 def hardware(costs: DataFrame) -> Series:
-    """The machine of each row, in words."""
+    """Return the machine of each row, in words."""
     cores = costs["cores"].map(lambda n: "? cores" if pd.isna(n) else f"{n:.0f} cores")
     memory = costs["memory_gib"].map(lambda n: "" if pd.isna(n) else f", {n:.0f} GiB")
-    # Without rows pandas does not infer strings.
+    # Pandas does not infer strings from a frame without rows.
     words = cores.astype("str") + memory.astype("str")
     return costs["processor"].astype("str").fillna("unknown processor") + ", " + words
 
@@ -53,11 +53,9 @@ def hardware(costs: DataFrame) -> Series:
 def points(
     costs: DataFrame, means: DataFrame, systems: Sequence[str] = (), dataset: str = ""
 ) -> Points:
-    """The systems (all, if none are named) on a dataset, or their means over several.
-
-    Means are over the datasets that all of the systems have. `costs` are rows of
-    `efficiency.select.costs`, `means` dataset, system, value of one measure.
-    """
+    """Return the systems (by default all) on a dataset, or if none is given their means over the
+    datasets that all of them have. `costs`: rows of `efficiency.select.costs`. `means`: dataset,
+    system, value of one measure."""
     of_systems = costs.drop(columns="title", errors="ignore")
     rows = of_systems.merge(means[["dataset", "system", "value"]], on=["dataset", "system"])
     rows["hardware"] = hardware(rows)
@@ -77,15 +75,15 @@ def points(
 
 
 def shared_datasets(rows: DataFrame) -> list[str]:
-    """The datasets that all systems of the rows have, in the order of the rows."""
+    """Return the datasets that all systems of the rows have, in the order of the rows."""
     count = rows.groupby("dataset", sort=False)["system"].nunique()
     return [str(name) for name in count.index[count == rows["system"].nunique()]]
 
 
 def front(costs: Series, values: Series, sign: int) -> Series:
-    """True for points of the Pareto front: no other is as good at lower cost, or better at the same
-    cost. `sign` is 1 if higher is better, -1 if lower is better. Points with equal value and cost
-    are both on it; points with an absent value are not."""
+    """Return true for points of the Pareto front: no other is as good at lower cost, or better at
+    the same cost. `sign` is 1 if higher is better, -1 if lower is better. Of points with equal
+    value and cost either both are on it or neither; points with an absent value are not."""
     cost, rank = costs.to_numpy(float), ranks(sign * values)
     cheaper, as_good = cost[:, None] <= cost, rank[:, None] <= rank
     less, more = cost[:, None] < cost, rank[:, None] < rank
@@ -94,7 +92,7 @@ def front(costs: Series, values: Series, sign: int) -> Series:
 
 
 def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
-    """True for points on their machine's front; means over several machines have no front."""
+    """Return true for points on their machine's front; means over several have no front."""
     found = Series(False, index=rows.index)
     for machine, own in rows.groupby("hardware"):
         if machine != SEVERAL:

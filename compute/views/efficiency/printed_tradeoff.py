@@ -19,10 +19,8 @@ _MACHINES = {True: "GPU (Tesla V100)", False: "CPU (Xeon 8168, 8 cores)"}
 
 
 def rows(ask: Ask, paper: str) -> DataFrame:
-    """Systems of Table 3 with the zero-shot average of Table 2, for `panels.panel`.
-
-    Latency is the GPU's if reported, else the CPU's.
-    """
+    """Return the systems of a paper's Table 3 with the zero-shot average of Table 2, for
+    `panels.panel`. Latency is the GPU's if reported, else the CPU's."""
     figures = ask(leaderboard_select.published, source=f"{paper}, Table 2", measure=MEASURE)
     named = ask(catalogue.datasets), ask(catalogue.systems)
     averages = board.board(cells.printed(figures), *named, MEASURE).systems
@@ -42,7 +40,7 @@ def rows(ask: Ask, paper: str) -> DataFrame:
 
 
 def section(ask: Ask) -> Steps:
-    """A panel for each cost."""
+    """Yield a picker of the paper, and a panel for each cost."""
     paper = yield Choice("paper", "Paper", PAPERS, noun="paper", width=160)
     found = rows(ask, paper)
     yield Legends(partial(panels.legend, found))

@@ -1,4 +1,4 @@
-"""All SELECTs of the Efficiency page: the costs of stored runs."""
+"""SELECTs of the Efficiency page: the costs of stored runs."""
 
 from compute.reading.questions import select
 
@@ -33,18 +33,16 @@ order by datasets.rowid, dataset, system
 
 @select(shows="runs")
 def costs() -> str:
-    """A row for each run with measured costs.
-
-    dataset, title, system; a column for each of `efficiency.MEASURED`, absent if not measured;
-    n_documents; processor, cores, memory_gib; load (processes competing for a processor before the
-    search), latency_queries (number timed one by one), untimed (reason why none was), date.
-    """
+    """Select a row for each run with measured costs: dataset, title, system; a column for each of
+    `efficiency.MEASURED` (null if not measured); n_documents; date; processor, cores, memory_gib;
+    load (processes competing for a processor before the search), latency_queries (number timed one
+    by one), untimed (reason why none was)."""
     return _COSTS
 
 
 @select()
 def unmeasured() -> str:
-    """dataset, system: runs that were searched here before costs were recorded."""
+    """Select dataset and system of the runs searched here before costs were recorded."""
     return """
         select dataset, system from parts
         where kind = 'hits' and json_extract_string(provenance, '$.identity') is not null
@@ -56,7 +54,7 @@ def unmeasured() -> str:
 
 @select(shows="runs")
 def added() -> str:
-    """dataset, system, added: mean number of word pieces that a system adds to a query."""
+    """Select dataset, system, added: the mean number of word pieces added to a query."""
     return """
         select dataset, system, avg(n) as added
         from (select dataset, system, query_id, count(*) filter (where not in_query) as n

@@ -10,12 +10,12 @@ from compute.views.shared import theme as looks
 
 
 def ordered(rows: DataFrame, measure: str) -> DataFrame:
-    """Rows of `pareto.points`, best value first."""
+    """Return rows of `pareto.points` with the best value first."""
     return rows.iloc[order(better(measure) * rows["value"], rows["system"])]
 
 
 def columns(rows: DataFrame, measure: str) -> list[Column]:
-    """A column for each cost that at least one row has."""
+    """Return columns for system, value, each cost that at least one row has, and hardware."""
     costs = [
         Column(name[:1].upper() + name[1:], field, write, unit)
         for field, (name, write, unit) in COSTS.items()
@@ -26,9 +26,9 @@ def columns(rows: DataFrame, measure: str) -> list[Column]:
 
 
 def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> DataFrame:
-    """The papers' efficiency tables with measurements made here. `printed` from
-    `published.efficiency`, `costs` rows of `efficiency.select.costs`, averaged if there are several
-    datasets. `named`: system and title. Systems measured here come first."""
+    """Return the papers' efficiency tables with measurements made here, measured systems first.
+    `printed`: from `published.efficiency`. `costs`: rows of `efficiency.select.costs`, averaged
+    over datasets. `named`: system and title."""
     titles = dict(zip(named["system"], named["title"], strict=True))
     fields = ["latency_p50_ms", "index_bytes"]
     means = costs.groupby("system")[fields].mean() if len(costs) else DataFrame(columns=fields)

@@ -1,1 +1,1 @@
-"""The views of the Jobs page."""
+"""Views of the Jobs page."""

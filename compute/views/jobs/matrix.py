@@ -19,10 +19,10 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.theme import Palette, escape, ink, palette
 
 ROW, LOW_ROW = 28, 21
-"""Height of a row in pixels; the smaller one if there are many rows."""
+"""Pixels of a row, and pixels if there are many rows."""
 MANY_ROWS, MANY_COLUMNS = 30, 9
 FEWEST_COLUMNS = 7
-"""Fewest systems that fill the width; with fewer, cells would become bars."""
+"""Fewest columns that fill the width; with fewer, cells would become bars."""
 SIGNS = {
     UP_TO_DATE: "✓",
     STALE: "~",
@@ -36,23 +36,23 @@ SIGNS = {
 """Signs that replace words if space is short; the caption explains them."""
 
 USUAL = 6
-"""Seconds without progress after which the page reports it; progress is polled every two."""
+"""Seconds without progress that are not reported; progress is polled every two seconds."""
 
 Row = dict[Hashable, Any]
 
 
 def at_hand(cells: DataFrame) -> list[str]:
-    """Datasets of a matrix on which some system ran or can run, in order."""
+    """Return the datasets of a matrix on which some system ran or can run, in order."""
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "dataset"]))
 
 
 def able(cells: DataFrame) -> list[str]:
-    """Systems of a matrix that ran or can run on some dataset, in order."""
+    """Return the systems of a matrix that ran or can run on some dataset, in order."""
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "system"]))
 
 
 def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
-    """The chosen cells that a job would compute."""
+    """Return the chosen cells that a job would compute; `again`: also those up to date."""
     left_out = {CANNOT, QUEUED, RUNNING} | (set() if again else {UP_TO_DATE})
     wanted = cells[~cells["state"].isin(left_out)]
     return list(zip(wanted["system"], wanted["dataset"], strict=True))
@@ -61,10 +61,8 @@ def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
 def clicked(
     systems: Sequence[str], datasets: Sequence[str], cell: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The chosen systems and datasets after a click on [system, dataset].
-
-    Deselecting a cell removes its dataset, and its system unless another dataset is chosen.
-    """
+    """Return the chosen systems and datasets after a click on [system, dataset]. Deselecting a cell
+    removes its dataset, or its system if no other dataset is chosen."""
     system, dataset = cell
     if system not in systems or dataset not in datasets:
         added = (*systems, system), (*datasets, dataset)
@@ -76,8 +74,8 @@ def clicked(
 
 
 def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
-    """`; skipped: 2 up to date, 1 cannot run here (splade on nq)`: the chosen cells that will not
-    be computed."""
+    """Count the chosen cells that will not be computed: `; skipped: 2 up to date, 1 cannot run here
+    (splade on nq)`."""
     wanted, skipped = set(targets), defaultdict(list)
     rows = zip(cells["system"], cells["dataset"], cells["state"], strict=True)
     for system, dataset, state in rows:
@@ -89,14 +87,14 @@ def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
 
 
 def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
-    """Stored datasets missing from a matrix because nothing can run on them."""
+    """Name the stored datasets that a matrix hides because nothing can run on them."""
     out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
     named = ", ".join(sorted(titles.get(name, name) for name in out))
     return f"Hidden (no documents stored): {named}." if named else ""
 
 
 def able_on(cells: DataFrame, systems: Collection[str]) -> list[str]:
-    """Datasets on which one of the systems ran or can run, in order."""
+    """Return the datasets on which one of the systems ran or can run, in order."""
     return at_hand(cells[cells["system"].isin(list(systems))])
 
 
@@ -107,8 +105,8 @@ def nothing_to_do(
     clickable: bool = True,
     able: Sequence[str] = (),
 ) -> str:
-    """Reason why there is nothing to start, and what to do; `chosen`: "systems" or "datasets" if
-    some are; `clickable`: a matrix is drawn; `able`: datasets on which these systems can run."""
+    """Say why there is nothing to start, and what to do. `chosen`: "systems" or "datasets" if some
+    are. `clickable`: a matrix is drawn. `able`: datasets on which these systems can run."""
     if cells.empty:
         left = [noun for noun in ("systems", "datasets") if noun not in chosen]
         begin = f"Now choose a {left[0][:-1]}" if len(left) == 1 else "Choose systems and datasets"
@@ -132,7 +130,7 @@ def _available(datasets: Sequence[str]) -> str:
 def _lists(
     cells: DataFrame, *, titles: Mapping[str, str] = MappingProxyType({}), **_: object
 ) -> narrow_lists.Lists:
-    """The systems of each dataset and their states, in the matrix's order; states have no rank."""
+    """Return the systems of each dataset, in the matrix's order, with states and without ranks."""
     return narrow_lists.Lists(
         "Dataset",
         "System",
@@ -158,11 +156,9 @@ def matrix(
     theme: str,
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> go.Figure:
-    """Datasets as rows, systems as columns; system, dataset, state, remark of each cell.
-
-    `titles` of systems and datasets, by name. `chosen` cells have an outline. Points of the overlay
-    carry [system, dataset] as customdata.
-    """
+    """Draw datasets as rows and systems as columns. `cells`: system, dataset, state, remark.
+    `titles`: of systems and datasets by name. `chosen` cells have an outline. Points of the overlay
+    carry [system, dataset] as customdata."""
     look = palette(theme)
     systems = list(dict.fromkeys(cells["system"]))
     datasets = list(dict.fromkeys(cells["dataset"]))
@@ -219,13 +215,13 @@ def _word(state: str, width: int) -> str:
 
 
 def shipped(cells: DataFrame) -> str:
-    """Definition of a shipped run, if there is one."""
+    """Explain what a shipped run is, if there is one."""
     came = "Shipped: precomputed result; can be recomputed."
     return came if cells["state"].eq(SHIPPED).any() else ""
 
 
 def outdated(cells: DataFrame) -> str:
-    """Reasons why runs are out of date, most common first; empty if none is."""
+    """Say why runs are out of date, with the most common reason; empty if none is."""
     why = Counter(cells.loc[cells["state"] == STALE, "remark"])
     if not why:
         return ""
@@ -235,7 +231,7 @@ def outdated(cells: DataFrame) -> str:
 
 
 def signs(cells: DataFrame) -> str:
-    """Legend of the signs if a matrix is too wide for words; else empty."""
+    """Return the legend of the signs if a matrix is too wide for words; else empty."""
     if cells["system"].nunique() <= MANY_COLUMNS:
         return ""
     there = {SIGNS[state]: state for state in STATES if cells["state"].eq(state).any()}
@@ -271,7 +267,7 @@ def _axes(systems: Sequence[str], datasets: Sequence[str]) -> dict:
 
 
 def duration(seconds: float) -> str:
-    """`8 s`, `3 min`, `1 h 20 min`."""
+    """Format a time: `8 s`, `3 min`, `1 h 20 min`."""
     if seconds < 1:
         return "under 1 s"
     if seconds < 99.5:
@@ -282,8 +278,8 @@ def duration(seconds: float) -> str:
 
 
 def step(progress: Progress | None) -> str:
-    """`search: 120 of 300 queries, 55 a second, 3 s left`; without a number: `index: loading the
-    model`."""
+    """Describe a task's progress: `search: 120 of 300 queries, 55 a second, 3 s left`, or without
+    numbers `index: loading the model`."""
     if progress is None:
         return "begins"
     if not progress.unit:
@@ -303,10 +299,8 @@ def step(progress: Progress | None) -> str:
 def now(
     tasks: Sequence[Job], before: int = 0, names: Names = NAMES, clock: float | None = None
 ) -> str:
-    """Current progress of a job, with `before` tasks of earlier jobs not yet done.
-
-    It states how long each task has been running at `clock`, in seconds since 1970.
-    """
+    """Describe a job's current progress; `before` is the number of unfinished tasks of earlier
+    jobs. At `clock`, in seconds since 1970, it states how long each task has been running."""
     running = [one for one in tasks if one.state == RUNNING]
     words = "; ".join(
         f"{called(one, names)}: {step(one.progress)}{_for(one, clock)}" for one in running
@@ -321,31 +315,31 @@ def _for(task: Job, clock: float | None) -> str:
 
 
 def silence(seconds: float) -> str:
-    """Time without progress of a job whose worker is alive; empty while it is normal."""
+    """State the time without progress of a job whose worker is alive; empty while it is normal."""
     if seconds < USUAL:
         return ""
     return f"Last progress {duration(seconds)} ago; still running."
 
 
 def before(job: Job, found: Sequence[Job]) -> int:
-    """Number of unfinished tasks of jobs submitted earlier."""
+    """Return the number of unfinished tasks of jobs submitted earlier."""
     earlier = [one for one in found if one.active and one.created < job.created]
     return sum((one.counts or {}).get(state, 0) for one in earlier for state in ACTIVE)
 
 
 def state(job: Job) -> str:
-    """The state of a job; queued until a worker has begun its first task."""
+    """Return the state of a job: queued until a worker has begun its first task."""
     began = any(number for name, number in (job.counts or {}).items() if name != QUEUED)
     return QUEUED if job.counts and job.state == RUNNING and not began else job.state
 
 
 def title(job: Job, names: Names = NAMES) -> str:
-    """Title of a job; the demo, which starts by itself, has a name instead."""
+    """Return the title of a job; the demo, which starts by itself, is marked."""
     return f"{'Demo: ' * (job.kind == 'demo')}{called(job, names)}"
 
 
 def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
-    """Reason why a job failed, with the title of the first failed task."""
+    """Say why a job failed, with the title of the first failed task."""
     failed = [task for task in tasks if task.state == FAILED]
     if not failed or job.error != of_failed(job, failed, failed[0].title):
         return job.error
@@ -353,20 +347,20 @@ def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
 
 
 def times(job: Job, clock: float) -> str:
-    """Submission time of a job and its duration at `clock`, in seconds since 1970."""
+    """Say how long before `clock` (seconds since 1970) a job was submitted, and how long it ran."""
     ago = f"submitted {duration(max(clock - job.created, 0))} ago"
     return ", ".join(words for words in (ago, took(job)) if words)
 
 
 def took(job: Job) -> str:
-    """Duration of a finished job; empty before its end."""
+    """Say how long a finished job ran; empty before its end."""
     if job.started is None or job.ended is None:
         return ""
     return f"ran {duration(job.ended - job.started)}"
 
 
 def expected(estimate: Estimate, runs: int) -> str:
-    """`6 runs, about 40 s on one worker without 2 that were never timed here`."""
+    """Estimate a time: `6 runs, about 40 s on one worker without 2 that were never timed here`."""
     words = f"{runs:,} run{'s' * (runs != 1)}"
     if runs == estimate.unknown:
         return f"{words}; no time estimate yet"
@@ -376,7 +370,7 @@ def expected(estimate: Estimate, runs: int) -> str:
 
 
 def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
-    """True if a later job of the same kind contains all unfinished tasks of this one."""
+    """Return true if a later job of the same kind contains all unfinished tasks of this one."""
     done = {(task.system, task.dataset) for task in tasks if task.state == DONE}
     undone = set(job.targets) - done
     later = (other for other in found if other.created > job.created and other.kind == job.kind)
@@ -384,7 +378,7 @@ def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
 
 
 def at_work(found: Sequence[Job]) -> str:
-    """`2 jobs (1 waiting): 7 of 20 done`; empty if none is queued or running."""
+    """Summarise the active jobs: `2 jobs (1 waiting): 7 of 20 done`; empty if there are none."""
     active = [job for job in found if job.active]
     if not active:
         return ""
@@ -400,7 +394,7 @@ def at_work(found: Sequence[Job]) -> str:
 
 
 def telling(tasks: Sequence[Job]) -> str:
-    """Id of the task with the most informative log: running, failed, or the only one."""
+    """Return the id of the task with the most informative log: running, failed, or the only one."""
     for state in (RUNNING, FAILED):
         if of_state := [one.id for one in tasks if one.state == state]:
             return of_state[0]
@@ -408,7 +402,7 @@ def telling(tasks: Sequence[Job]) -> str:
 
 
 def task_table(tasks: Sequence[Job], names: Names = NAMES) -> DataFrame:
-    """The tasks of a job as shown on a page."""
+    """Return the tasks of a job as a page shows them."""
     shown = [
         (names.systems.get(one.system, one.system), names.datasets.get(one.dataset, one.dataset))
         for one in tasks

@@ -9,16 +9,14 @@ from compute.views.shared.drawing import drawing
 
 HEIGHT = 220
 SMOOTHED = 20
-"""Points averaged by the thick line, which needs at least twice as many."""
+"""Points averaged by the thick line, which is drawn for at least twice as many points."""
 
 
 @drawing
 def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
-    """Losses by step: step, name, value; the axis reaches to step `total`.
-
-    Each loss is a line; with many points a thicker line is its mean over the previous SMOOTHED
-    points. If there are several losses, each is named at its right end.
-    """
+    """Draw the losses (step, name, value) by step, on an axis that reaches to step `total`. Each
+    loss is a line; if it has many points, a thicker line is its mean over the previous SMOOTHED
+    points. Several losses have a legend."""
     palette = looks.palette(theme)
     figure = go.Figure()
     names = list(dict.fromkeys(curve["name"]))
@@ -32,7 +30,7 @@ def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
     figure.update_layout(
         height=HEIGHT,
         showlegend=len(names) > 1,
-        # Show only the range of losses in which the end of a long training is readable.
+        # By zooming, the user can read the end of a long training.
         dragmode="zoom",
         xaxis={"title": {"text": "step"}, "range": [0, max(total, 1)], "tickformat": ",d"}
         | {"fixedrange": False},
@@ -58,7 +56,7 @@ def _line(
 
 
 def said(curve: DataFrame, total: int) -> str:
-    """Progress in words: `step 40 of 81: loss 0.51 (started at 1.84); 3 min so far`."""
+    """Describe the progress: `Step 40 of 81: loss 0.51 (started at 1.84); 3 min so far.`"""
     last = curve[curve["step"] == curve["step"].max()]
     first = curve[curve["step"] == curve["step"].min()].set_index("name")["value"]
     values = ", ".join(

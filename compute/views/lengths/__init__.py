@@ -1,1 +1,1 @@
-"""The views of the Lengths page."""
+"""Views of the Lengths page."""

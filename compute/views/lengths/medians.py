@@ -1,4 +1,4 @@
-"""Median lengths, datasets by systems; published against computed averages."""
+"""Median lengths by dataset and system, and published against computed averages."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -20,21 +20,22 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
 
 ROW = 28
-"""Height of a dataset in pixels."""
+"""Pixels per dataset."""
 FAR = 2.0
-"""Binary logarithm of the ratio of medians at which colours saturate: ¼ and 4 times."""
+"""Binary logarithm of the ratio of medians at which colours saturate: a quarter and 4 times."""
 MOST_WITH_NUMBERS, FEWEST_COLUMNS = 24, 8
 LETTERS = 22
 """Most characters of a name above a column."""
 CORPUS, JUDGED = " corpus", " relevant"
-"""Columns that are not systems; unlike these, a system's name has no space."""
+"""Columns that are not systems; no system's name contains a space."""
 
 Columns = Mapping[str, str]
-"""Heading of each column by its name."""
+"""Heading of each column by name."""
 
 
 def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
-    """Lines on each dataset: systems, shortest first; then corpus and relevant documents."""
+    """Return each dataset's systems, shortest documents first, then corpus and relevant
+    documents."""
     cells = _placed(medians)
     columns = _columns(cells, named)
     lists = []
@@ -49,12 +50,10 @@ def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) -> go.Figure:
-    """Median words of each system's top documents, coloured by their ratio to the corpus's.
-
-    `medians`: dataset, title, of, system, n, median. `named`: system, title, family. Datasets in
-    the order given; systems by `preference`, those that prefer short documents first. `chosen` is
-    outlined. Points of the overlay carry the dataset's name.
-    """
+    """Draw the median words of each system's top documents, coloured by their ratio to the
+    corpus's. `medians`: dataset, title, of, system, n, median. `named`: system, title, family.
+    Datasets keep their order; systems are sorted by `preference`, those that prefer short documents
+    first. The dataset `chosen` is outlined. Points of the overlay carry the dataset's name."""
     cells = _placed(medians)
     columns = _columns(cells, named)
     rows = cells.drop_duplicates("dataset")[["dataset", "title"]].reset_index(drop=True)
@@ -83,8 +82,8 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
 
 
 def beside(medians: DataFrame, dataset: str) -> DataFrame:
-    """The medians of the systems of a dataset, on the datasets where one of them has a run; all if
-    it has none."""
+    """Return the medians of a dataset's systems on the datasets where one of them has a run; all
+    medians if it has no systems."""
     tops = medians[medians["of"] == "top"]
     own = tops[tops["system"].isin(tops.loc[tops["dataset"] == dataset, "system"])]
     kept = medians["of"].ne("top") | medians["system"].isin(own["system"])
@@ -92,7 +91,7 @@ def beside(medians: DataFrame, dataset: str) -> DataFrame:
 
 
 def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
-    """Sentence on the system that retrieves the shortest documents on most datasets."""
+    """Name the system that retrieves the shortest documents on most datasets, among several."""
     tops = medians[medians["of"] == "top"]
     if tops["system"].nunique() < 2:
         return ""
@@ -104,10 +103,9 @@ def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def preference(medians: DataFrame) -> pd.Series:
-    """Mean binary logarithm, over datasets, of each system's median over the corpus's, ascending.
-
-    −1: half as long as the corpus on average. A median below half a word counts as half a word.
-    """
+    """Return the mean over datasets of the binary logarithm of each system's median over the
+    corpus's, ascending. −1: half as long as the corpus on average. A median below half a word
+    counts as half."""
     cells = _placed(medians)
     of_systems = cells[~cells["column"].isin([CORPUS, JUDGED])]
     mean = of_systems.groupby("column")["ratio"].mean()
@@ -115,7 +113,7 @@ def preference(medians: DataFrame) -> pd.Series:
 
 
 def _placed(medians: DataFrame) -> DataFrame:
-    """The medians with column, corpus (the dataset's own median), ratio (a binary logarithm)."""
+    """Add to the medians: column, corpus (the dataset's own median), ratio (a binary logarithm)."""
     corpus = medians[medians["of"] == "corpus"].set_index("dataset")["median"]
     special = {"corpus": CORPUS, "relevant": JUDGED}
     column = medians["of"].map(special).fillna(medians["system"])
@@ -125,6 +123,7 @@ def _placed(medians: DataFrame) -> DataFrame:
 
 
 def _columns(cells: DataFrame, named: DataFrame) -> Columns:
+    """Return the columns that exist, in order, with headings."""
     short = short_titles(named)
     first = {CORPUS: "Corpus", JUDGED: "Relevant"}
     held = {name: title for name, title in first.items() if name in set(cells["column"])}
@@ -141,7 +140,7 @@ def _fill(cells: DataFrame, n_rows: int, n_columns: int) -> dict[str, Any]:
 def _texts(
     cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
 ) -> list[dict[str, Any]]:
-    """The medians; a dash if there is no run."""
+    """Return the medians as texts; a dash if there is no run."""
     if n_columns > MOST_WITH_NUMBERS:
         return []
     shares = (cells["ratio"].clip(-FAR, FAR) + FAR) / (2 * FAR)
@@ -150,7 +149,7 @@ def _texts(
         for column, share in zip(cells["column"], shares, strict=True)
     ]
     places = list(zip(cells["x"], cells["y"], strict=True))
-    # Halves are shown only in the hover text, since narrow cells have no room.
+    # Halves are shown only in the tooltip, since narrow cells have no room.
     words = [f"{math.floor(median + 0.5):,}" for median in cells["median"]]
     filled = set(places)
     empty = [(x, y) for y in range(n_rows) for x in range(n_columns) if (x, y) not in filled]
@@ -183,7 +182,7 @@ def _colours(look: looks.Palette) -> dict[str, Any]:
 
 
 def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
-    """Axes: datasets as rows, systems as columns, with room for their names."""
+    """Return axes with datasets as rows and systems as columns, with room for their names."""
     shown, width = list(columns.values()), len(columns)
     size = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
     crowded = width > MOST_WITH_NUMBERS
@@ -198,6 +197,7 @@ def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
 
 
 def _empty(n: float, total: float) -> str:
+    """Format a number of empty documents, with its share of all documents."""
     return "–" if pd.isna(n) else f"{n / total:.1%} ({int(n):,})" if n else "0"
 
 
@@ -215,17 +215,15 @@ AVERAGES = (
     Column("Published", "printed_query_words", _two),
     Column("Empty documents", ("empty_texts", "n_documents"), _empty),
 )
-"""Columns of mean words per document and query, published and computed, and empty documents."""
+"""Columns of mean words per document and query, computed and published, and empty documents."""
 
 
 def published_rows(
     printed: DataFrame, medians: DataFrame, averages: DataFrame, titles: Mapping[str, str]
 ) -> DataFrame:
-    """dataset, what, system, value, here: published lengths next to computed ones.
-
-    `printed`: source, dataset, system, measure, value; `medians` of the top 10 and `averages` from
-    the queries; `titles` of datasets and systems by name.
-    """
+    """Return published lengths next to computed ones: dataset, what (the statistic), system, value,
+    here. `printed`: source, dataset, system, measure, value. `medians`: of the top 10. `averages`:
+    from `select.averages`. `titles`: of datasets and systems by name."""
     top = medians[medians["of"] == "top"].set_index(["dataset", "system"])["median"].to_dict()
     empty = averages.set_index("dataset")["empty_texts"].to_dict()
     here = [
@@ -241,7 +239,7 @@ def published_rows(
 
 
 def published_columns(printed: DataFrame) -> list[Column]:
-    """Columns of that table; `printed` is from a single table."""
+    """Return the columns for `published_rows`; `printed` comes from one published table."""
     return [
         Column("Dataset", "dataset"),
         Column("Statistic", "what"),

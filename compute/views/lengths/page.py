@@ -36,9 +36,9 @@ from compute.views.shared import catalogue
 TOPS = ("10", "5", "3", "1")
 LINEAR, LOG = "Linear", "Logarithmic"
 OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
-"""Systems whose lengths the papers compare: one trained with cosine, one with dot product."""
+"""Systems whose lengths the papers compare: trained with cosine, and with dot product."""
 MOST_NAMED = 4
-"""Most datasets that a command names; if there are more, it counts all stored ones."""
+"""Most datasets that a command names; for more, the command measures all stored datasets."""
 _PAIR = ("dataset", "a", "b", "k")
 _PAIRED = "Is the difference significant? Two systems, query by query"
 
@@ -56,7 +56,7 @@ class View:
     log: bool
     cut: int | None
     systems: list[str]
-    """Systems shown."""
+    """The systems shown."""
     segmented: str
     """Note on how words are split in scripts without spaces."""
 
@@ -66,11 +66,11 @@ class View:
         return {"datasets": self.datasets, "k": self.k, "cut": self.cut}
 
     def shown(self, rows: DataFrame) -> DataFrame:
-        """Rows that are not a system's list, and rows of the shown systems."""
+        """Keep the rows of the shown systems, and the rows that are of no system."""
         return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
 
     def violins(self, rows: DataFrame, key: str, title: str, of: Sequence[str]) -> Iterator[Step]:
-        """The lengths of these rows, and a line at the corpus's median."""
+        """Yield a figure of the lengths of these rows, with a line at the corpus's median."""
         counts = self.ask(select.histogram, **self.choice)
         found = self.ask(select.summaries, **self.choice)
         corpus = float(found.loc[found["of"] == "corpus", "p50"].iloc[0])
@@ -81,12 +81,12 @@ class View:
 
     @property
     def cut_at(self) -> str:
-        """Length above which all documents count as that long."""
+        """Note on the length to which longer documents are truncated; empty if they are not."""
         return f"Documents longer than {self.cut} words count as {self.cut}." if self.cut else ""
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     stored = ask(select.catalogue)
     stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
     if stored.empty:
@@ -107,7 +107,7 @@ def page(ask: Ask) -> Steps:
         pair, head = partial(_head_to_head, view, named), _PAIRED
         yield folded(pair, ("pair", "gaps"), head, ("a", "b"))
         judged = violins.by_relevance(view.ask(select.summaries, **view.choice))
-        # With one grade, the first figure shows all of it.
+        # If there is one grade, the first figure already shows it.
         if len(judged) > 2:
             yield folded(partial(_grades, view, judged), ("grades",), "By relevance")
     if whole:
@@ -134,8 +134,8 @@ def _controls(ask: Ask, stored: DataFrame) -> Steps:
 
 
 def usual(rows: DataFrame, names: Sequence[str]) -> str:
-    """The dataset on which the systems' medians differ most (ratio of largest to smallest); `rows`
-    are from `select.medians`."""
+    """Return the dataset on which the systems' medians differ most (ratio of largest to smallest).
+    `rows` are from `select.medians`."""
     tops = rows[(rows["of"] == "top") & rows["dataset"].isin(list(names)) & (rows["median"] > 0)]
     middles = tops.groupby("dataset", sort=False)["median"]
     ratios = middles.max() / middles.min()
@@ -143,13 +143,13 @@ def usual(rows: DataFrame, names: Sequence[str]) -> str:
 
 
 def _counted(ask: Ask) -> list[str]:
-    """Systems with measured lengths on a dataset."""
+    """Return the systems with measured lengths on some dataset."""
     counts = [part for part in ask.parts() if part.kind == "length_counts"]
     return sorted({part.system for part in counts if part.system})
 
 
 def _uncounted(row: Series) -> str:
-    """Reason why a dataset has no lengths here, and how to get them."""
+    """Say why a dataset has no lengths here, and how to get them."""
     if row["has_documents"]:
         return (
             f"The lengths of {row['title']} have not been measured yet: run python -m compute"
@@ -162,7 +162,7 @@ def _uncounted(row: Series) -> str:
 
 
 def _beside_corpus(view: View, named: DataFrame) -> Steps:
-    """The lengths of each system's top k, compared with the corpus."""
+    """Yield the lengths of each system's top k, compared with the corpus."""
     row = view.dataset
     rows = violins.beside_corpus(view.shown(view.ask(select.summaries, **view.choice)), named)
     title = f"Lengths of the top {view.k} of systems on {row['title']}"
@@ -181,7 +181,7 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
 
 
 def _missing(row: Series) -> Iterator[str]:
-    """Stored runs and documents missing from the figure."""
+    """Say which stored runs and documents are missing from the figure."""
     missing, left_out = row["n_runs"] - row["n_counted"], row["n_left_out"]
     if missing > 0:
         yield (
@@ -193,7 +193,7 @@ def _missing(row: Series) -> Iterator[str]:
 
 
 def _medians(view: View, named: DataFrame) -> Steps:
-    """All datasets and systems at a glance; a click on a row chooses the dataset."""
+    """Yield the medians of all datasets and systems; a click on a row chooses the dataset."""
     every = view.shown(view.ask(select.medians, k=view.k, cut=view.cut))
     rows = medians.beside(every, view.dataset["dataset"])
     hidden = every["system"].nunique() > rows["system"].nunique()
@@ -219,7 +219,7 @@ def _medians(view: View, named: DataFrame) -> Steps:
 
 
 def _dashes(ask: Ask, rows: DataFrame) -> str:
-    """Reason for a gap among the medians, and the command that fills it."""
+    """Say why some medians are missing, with the command that measures them."""
     tops = rows[rows["of"] == "top"]
     if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
         return ""
@@ -235,7 +235,7 @@ def _dashes(ask: Ask, rows: DataFrame) -> str:
 
 
 def _head_to_head(view: View, named: DataFrame) -> Steps:
-    """Two systems compared on the same queries."""
+    """Yield a comparison of two systems on the same queries."""
     found = view.ask(select.summaries, **view.choice)
     systems = list(found.loc[found["of"] == "top", "system"])
     if len(systems) < 2:
@@ -248,7 +248,7 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
         yield Message("Choose two systems that answer the same queries.")
         return
     both = titles.get(a, a), titles.get(b, b)
-    # Queries of a family are not independent, as a sign test by query assumes.
+    # A sign test by query assumes independent queries, but those of a family are not.
     by_query = view.ask(query_families.declared, datasets=[view.dataset["dataset"]]).empty
     rows = violins.beside_corpus(found[found["system"].isin([a, b])], named)
     rows = rows.sort_values("system", key=lambda names: names != a)
@@ -277,7 +277,7 @@ def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
 
 
 def _grades(view: View, rows: DataFrame) -> Steps:
-    """Lengths of judged documents, by relevance."""
+    """Yield the lengths of judged documents by relevance."""
     title = f"Lengths of judged documents of {view.dataset['title']} by relevance"
     yield from view.violins(rows, "grades", title, ("dataset", "axis", "cut"))
     yield Note(
@@ -286,7 +286,7 @@ def _grades(view: View, rows: DataFrame) -> Steps:
 
 
 def _averages(ask: Ask) -> Steps:
-    """Mean words here and in the papers, and the number of documents that have only a title."""
+    """Yield mean words here and in the papers, and the number of documents with only a title."""
     means = ask(select.averages)
     if means.empty:
         yield Message("No average lengths are known.")
@@ -302,11 +302,11 @@ def _averages(ask: Ask) -> Steps:
 
 
 def _published(ask: Ask, named: DataFrame) -> Steps:
-    """Lengths published in BEIR v4, and lengths computed here."""
+    """Yield the lengths published in BEIR v4 next to those computed here."""
     stored = ask(select.catalogue)
     titles = dict(zip(stored["dataset"], stored["title"], strict=True))
     titles |= dict(zip(named["system"], named["title"], strict=True))
-    # By default the same query as for the medians above, so it runs only once.
+    # By default the medians above ask the same question, so it runs only once.
     ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
     rows = medians.published_rows(published.lengths(), ours, means, titles)
     columns = medians.published_columns(rows)

@@ -1,8 +1,6 @@
-"""All SELECTs of the Lengths page: exact quantiles and means of measured lengths.
-
-A dataset of parts has the documents and queries of all its parts; it has a run if every part has
-one. `cut` is the length to which longer documents are truncated, if any.
-"""
+"""SELECTs of the Lengths page: exact quantiles and means of measured lengths. A dataset of parts
+has the documents and queries of all its parts; it has a run if every part has one. `cut` is the
+length to which longer documents are truncated; None truncates none."""
 
 from collections.abc import Sequence
 
@@ -16,9 +14,9 @@ from compute.reading.questions import question, select
 
 @select()
 def catalogue() -> str:
-    """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: available lengths.
-    `has_documents`: their lengths are known; `n_counted` of the stored `n_runs` are counted;
-    `n_left_out` of their hits are not in the corpus. Counted datasets first."""
+    """Select dataset, title, is_counted, has_documents (their lengths are known), n_runs, n_counted
+    (runs with counted lengths), n_left_out (their hits that are not in the corpus), counted
+    datasets first."""
     return """
         with members as (
             select rowid as place, name, title, unnest(if(len(parts) > 0, parts, [name])) as member
@@ -62,11 +60,9 @@ with complete as (
 
 @select(datasets=("datasets",), shows="runs")
 def histogram(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
-    """of, relevance, system, n_words, count: documents (or queries) of each length.
-
-    Groups: corpus, queries, relevant (judged above 0), judged (by relevance, as text, else empty)
-    and top (the top k of every query, by system).
-    """
+    """Select of, relevance, system, n_words, count: the number of documents (or queries) of each
+    length. `of` is corpus, queries, relevant (judged above 0), judged (with the grade as text in
+    `relevance`, which is else empty) or top (the top k of every query, by system)."""
     return _GROUPED + 'select * from grouped order by "of", relevance, system, n_words'
 
 
@@ -102,10 +98,8 @@ order by "of", relevance, system
 
 @select(datasets=("datasets",), shows="runs")
 def summaries(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
-    """of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest: a row per group.
-
-    Groups as in `histogram`. Quantiles interpolate between the two nearest lengths, as in NumPy.
-    """
+    """Select of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest: a row per group, with
+    groups as in `histogram`. Quantiles interpolate between the two nearest lengths, as in NumPy."""
     return _GROUPED + _SUMMARIES
 
 
@@ -143,11 +137,9 @@ def medians(
     dataset: str | None = None,
     system: str | None = None,
 ) -> DataFrame:
-    """dataset, title, of, system, n, mean, median of every dataset (and system), or of one.
-
-    `of` is corpus, relevant or top. Parts of a dataset have their own rows only until all are
-    counted, or if one is requested. Raises ValueError for a k that is not from 1 to 10.
-    """
+    """Return dataset, title, of (corpus, relevant or top), system, n, mean, median; only of
+    `dataset` and `system` if given. Parts of a dataset have their own rows only until all are
+    counted, or if one is requested. Raises ValueError for a k that is not from 1 to 10."""
     shown = cursor.execute(_SHOWN, {"dataset": dataset, "system": system}).fetchall()
     runs = length_counts.runs(cursor)
     rows = []
@@ -188,9 +180,9 @@ def _retrieved(
     k: int,
     cut: int | None,
 ) -> DataFrame:
-    """Rows of `wanted`, a SELECT of `retrieved`: the first k hits of known length."""
+    """Return the rows of `wanted`, a SELECT from `retrieved`: the first k hits of known length."""
     asked = {"datasets": list(datasets)}
-    # A list instead of a join, so that only these collections' files are opened.
+    # The collections are a list, not a join, so that only their files are opened.
     collections = [name for (name,) in cursor.execute(_COLLECTIONS, asked).fetchall()]
     asked |= {"collections": collections, "systems": list(systems)}
     return cursor.execute(_RETRIEVED + wanted, asked | {"k": k, "cut": cut}).df()
@@ -205,10 +197,8 @@ def head_to_head(
     k: int,
     cut: int | None = None,
 ) -> DataFrame:
-    """dataset, query_id, words_a, words_b: the median length of the first k hits of two systems.
-
-    A row for every query for which both return documents of known length.
-    """
+    """Return the median length of the first k hits of two systems: dataset, query_id, words_a,
+    words_b. Queries are included if both systems return documents of known length."""
     medians = """
         , medians as (
             select dataset, query_id, system, median(n_words) as words from retrieved group by all
@@ -229,10 +219,8 @@ def intervals(
     dataset: str | None = None,
     system: str | None = None,
 ) -> DataFrame:
-    """dataset, system, low, high: the 95% interval of a system's median among `medians`.
-
-    The bootstrap is over queries; the interval is absent if fewer than two are answered.
-    """
+    """Return dataset, system, low, high: the 95% interval of a system's median among `medians`. The
+    bootstrap is over queries; the interval is absent if fewer than two are answered."""
     numbered = """
         select system, n_words, dense_rank() over (order by dataset, query_id) as query
         from retrieved
@@ -288,10 +276,8 @@ order by place
 
 @select(shows="datasets")
 def averages() -> str:
-    """Published and counted lengths, a row per counted dataset.
-
-    dataset, title, n_documents, document_words, empty_texts (documents with at most a title; absent
-    if only lengths are stored), query_words (of the split), all_query_words (of all splits of the
-    collection), printed_document_words, printed_query_words; words are means.
-    """
+    """Select published and counted mean lengths in words, a row per counted dataset: dataset,
+    title, n_documents, document_words, empty_texts (documents with at most a title; null if only
+    lengths are stored), query_words (of the split), all_query_words (of all splits of the
+    collection), printed_document_words, printed_query_words."""
     return _AVERAGES

@@ -1,7 +1,5 @@
-"""Document lengths: half violins of groups of documents, and two systems query by query.
-
-Plotly's own violins would be all tail here, so densities are computed from the counted lengths.
-"""
+"""Figures of document lengths: half violins of groups of documents, and two systems query by query.
+Plotly's own violins would be all tail here, so densities are computed from the counted lengths."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -22,33 +20,32 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
 
 ROW, NARROW, MANY = 48, 40, 12
-"""Height of a group in pixels (density and quantiles); second, with more than MANY groups."""
+"""Pixels per group (density and quantiles), and pixels if there are more than MANY groups."""
 STEPS = 300
 """Points of a density along the axis."""
 SHOWN = 0.995
-"""Share of the documents that a linear axis covers, with equal weight per group."""
+"""Share of the documents that a linear axis covers; every group has the same weight."""
 BARS = 41
-"""Columns of the histogram of differences, the middle one around 0."""
+"""Columns of the histogram of differences; the middle one is around 0."""
 WHOLE, RELEVANT = "Corpus", "Relevant documents"
 _SHOULDER, _BELOW = 0.7, 0.12
 _HEADROOM, _FOOT = 0.75, 0.6
-"""Rows of space above the first and below the last."""
+"""Rows of space above the first row and below the last."""
 _LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
-"""Pixels of a row in a one-column figure, and most pixels of all rows: 19 rows with their heading
-are at most 100 mm high."""
+"""In a one-column figure, fewest and most pixels of a row, and most pixels of all rows. With these,
+19 rows and their heading are at most 100 mm high."""
 _LETTERS, _LETTER, _MEDIAN = 22, 11.5, 52
-"""Most characters of a name in it, pixels of a character, and pixels of the column of medians."""
+"""In a one-column figure: most letters of a name, pixels of a letter, and of the median's
+column."""
 
 Row = Mapping[Hashable, Any]
 Values = NDArray[np.float64]
 
 
 def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
-    """The rows of the main figure: corpus, relevant documents, then systems, shortest first.
-
-    `summaries`: of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest. `named`: system,
-    title, family. Returns them with title and family (empty if not a system).
-    """
+    """Return the rows of the main figure with title and family (empty if not a system): corpus,
+    relevant documents, then systems, those with the shortest documents first. `summaries`: of,
+    relevance, system, n, mean, p5, p25, p50, p75, p95, longest. `named`: system, title, family."""
     rows = summaries.merge(named, on="system", how="left")
     first = [_titled(rows, "corpus", WHOLE), _titled(rows, "relevant", RELEVANT)]
     top = rows[rows["of"] == "top"].sort_values(["p50", "mean", "title"])
@@ -57,8 +54,8 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
 
 
 def finding(rows: DataFrame) -> str:
-    """The systems with the shortest and the longest median, or the shorter of two; `rows` as from
-    `beside_corpus`, empty for fewer than two systems or if all are equal."""
+    """Name the systems with the shortest and the longest median, or the shorter of two. `rows` are
+    from `beside_corpus`; empty for fewer than two systems, or if all are equal."""
     top = rows[rows["of"] == "top"].sort_values("p50", kind="stable")
     if len(top) < 2 or top["p50"].nunique() < 2:
         return ""
@@ -71,7 +68,8 @@ def finding(rows: DataFrame) -> str:
 
 
 def by_relevance(summaries: DataFrame) -> DataFrame:
-    """The rows by relevance, like `beside_corpus`: the highest grade first."""
+    """Return rows by grade in the form of `beside_corpus`: the corpus, then the highest grade
+    first."""
     judged = summaries[summaries["of"] == "judged"]
     judged = judged.assign(grade=judged["relevance"].astype(int)).sort_values("grade")[::-1]
     titles = [
@@ -90,15 +88,15 @@ def _whole(number: int) -> str:
 
 
 def words(number: float, *, with_sign: bool = False) -> str:
-    """A length or a difference of lengths in words: `195`, `1,541`, `−9.5`; halves are shown."""
+    """Format a length, or a difference of lengths, in words: `195`, `1,541`, `−9.5`."""
     size = f"{abs(number):,.1f}".removesuffix(".0")
     sign = "−" if number < 0 else "+" if with_sign else ""
     return size if size == "0" else sign + size
 
 
 def _lists(rows: DataFrame, corpus: float, **_: object) -> Lists:
-    """The rows by median, shortest first, with the difference from the corpus. The corpus and
-    relevant documents have no rank."""
+    """Return the rows by median, the shortest first, with the difference from the corpus. The
+    corpus and relevant documents have no rank."""
     told = []
     for row in rows.to_dict("records"):
         gap = f" ({words(row['p50'] - corpus, with_sign=True)})" * (row["of"] != "corpus")
@@ -119,12 +117,15 @@ def violins(
     theme: str,
     narrow: bool = False,
 ) -> go.Figure:
-    """Distribution of document length for each row: a density each, in the given order. `rows` as
-    from `beside_corpus`, `histogram` (of, relevance, system, n_words, count) of the same groups.
-    All densities have the same height. Below each: 5th–95th percentile thin, interquartile range
-    thick, median a ring; at the right the median and its difference from `corpus`, the corpus's
-    median (dotted line). A linear axis covers the share SHOWN of the documents. A `narrow` figure
-    fits one column and has only the medians."""
+    """Draw the distribution of document length for each row, as densities of the same height, in
+    the given order.
+
+    `rows` are from `beside_corpus`; `histogram` (of, relevance, system, n_words, count) has the
+    same groups. Below each density are a thin line for the 5th–95th percentile, a thick one for the
+    interquartile range, and a ring for the median. At the right are the median and its difference
+    from `corpus`, the corpus's median (dotted line). A linear axis covers the share SHOWN of the
+    documents. A `narrow` figure fits one column and has only the medians.
+    """
     keys = ["of", "relevance", "system"]
     counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
     own = [counts[tuple(row)] for row in rows[keys].itertuples(index=False)]
@@ -152,7 +153,7 @@ def violins(
 
 
 def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
-    """Layout for one column of a page: the lowest legible rows."""
+    """Return the layout for one column of a page, with rows as low as is legible."""
     row = _low(len(titles))
     above, below = _HEADROOM + _LEAST_ROW / row, _FOOT
     across = "words per document" + " (n ▸: n longer)" * longer
@@ -168,12 +169,13 @@ def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
 
 
 def _low(n_rows: int) -> float:
-    """Height of a row in pixels in a one-column figure."""
+    """Return the pixels of a row in a one-column figure."""
     return min(max(_COLUMN_ROWS / max(n_rows, 1), _LEAST_ROW), _MOST_ROW)
 
 
 def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
-    """Ticks of the axis, since most of Plotly's would be bare digits; a `narrow` axis has fewer."""
+    """Return a logarithmic axis with ticks such as 1, 2 and 5 (`narrow`: 1 and 3) times powers of
+    ten."""
     bases = (1, 3) if narrow and high > 10 * low else (1, 2, 5)
     steps = [base * 10**power for power in range(9) for base in bases]
     marks = [step for step in steps if low <= step <= high]
@@ -183,10 +185,8 @@ def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
 
 
 def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
-    """Ends of an axis that shows these histograms (n_words, count).
-
-    Logarithms have no 0, so documents without words count as one word.
-    """
+    """Return the ends of an axis that shows these histograms (n_words, count). Logarithms have no
+    0, so documents without words count as one word."""
     if log:
         least = max(min(int(one["n_words"].min()) for one in counts), 1)
         return 0.9 * least, float(max(least + 1, *(int(one["n_words"].max()) for one in counts)))
@@ -197,12 +197,10 @@ def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
 
 
 def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[Values, Values]:
-    """Lengths along the axis and the density there, its highest 1, by a Gaussian kernel.
-
-    Silverman's rule sets the kernel's width, on a logarithmic axis in logarithms. A length of n
-    words is spread over n ± ½, so that integers leave no ripple. Mass beyond the ends is left out;
-    mass that the kernel pushes over an end is reflected.
-    """
+    """Return lengths along the axis and the density there, which is at most 1, by a Gaussian
+    kernel. Silverman's rule sets the kernel's width, on a logarithmic axis in logarithms. A length
+    of n words is spread over n ± ½, so that integers leave no ripple. Mass beyond the ends is left
+    out; mass that the kernel pushes over an end is reflected."""
     n_words, count = counts["n_words"].to_numpy(float), counts["count"].to_numpy(float)
     if log:
         n_words = np.maximum(n_words, 1)
@@ -211,7 +209,7 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
     scale = np.log10 if log else np.asarray
     start = max(low, 0.5) if log else -0.5
     edges = np.linspace(scale(start), scale(high + 0.5), STEPS + 1)
-    # Cumulative sum up to n + ½ in steps of 1; gaps between lengths are empty.
+    # The cumulative sum rises from n − ½ to n + ½; between lengths it is constant.
     ends = np.column_stack([n_words - 0.5, n_words + 0.5]).ravel()
     sums = np.column_stack([upto[:-1], upto[1:]]).ravel()
     mass = np.diff(np.interp(10**edges if log else edges, ends, sums))
@@ -222,7 +220,7 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
 
 
 def _silverman(x: Values, weight: Values) -> float:
-    """0.9 min(sd, IQR / 1.34) n^(-1/5); Silverman (1986), Density Estimation, equation 3.31."""
+    """Return 0.9 min(sd, IQR / 1.34) n^(-1/5): Silverman (1986), Density Estimation, (3.31)."""
     n = max(weight.sum(), 1.0)
     mean = (x * weight).sum() / n
     spread = math.sqrt(((x - mean) ** 2 * weight).sum() / n)
@@ -241,7 +239,7 @@ def _colour(row: Row, theme: str) -> str:
 
 
 def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
-    """Legend of the families of the systems, and of the marks below the densities."""
+    """Return the legend of the systems' families, and of the marks below the densities."""
     look, marks = looks.palette(theme), looks.families(rows["family"], theme)
     below = [(look.muted, "━", "interquartile range"), (look.muted, "─", "5th–95th percentile")]
     return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "corpus median")]
@@ -305,7 +303,8 @@ def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
 def _medians(
     records: Sequence[Row], corpus: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """The right column: each median and, with enough room, its difference from the corpus's."""
+    """Return the right column: each median and, with enough room, its difference from the
+    corpus."""
     muted = looks.palette(theme).muted
     at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4 if narrow else 12}
     at |= {"font": {"size": _LETTER}} if narrow else {}
@@ -326,8 +325,8 @@ def _medians(
 def _longer(
     records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """Documents beyond the end of the axis: `62 over 700, to 1,541 ▸`, or `62 ▸` if the axis
-    explains it."""
+    """Count the documents beyond the end of the axis: `62 over 700, to 1,541 ▸`; only `62 ▸` in a
+    narrow figure, whose axis explains it."""
     at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
     at["font"] = {"color": looks.palette(theme).muted, "size": 11}
     notes = []
@@ -354,11 +353,9 @@ def _axes(titles: Sequence[str]) -> dict[str, Any]:
 
 @drawing
 def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
-    """Length of system A's documents minus that of B's, query by query.
-
-    `pairs`: words_a, words_b, a row per query. Columns of equal width, the middle one around 0; the
-    outermost columns include the 2% of queries beyond.
-    """
+    """Draw a histogram of the length of system A's documents minus that of B's, query by query.
+    `pairs`: words_a, words_b, a row per query. Columns are equally wide, with the middle one around
+    0; the outermost columns include the 2% of queries beyond."""
     gaps = (pairs["words_a"] - pairs["words_b"]).to_numpy(float)
     reach = max(float(np.quantile(np.abs(gaps), 0.98)), 1.0)
     edges = np.linspace(-reach, reach, BARS + 1)
@@ -395,13 +392,13 @@ def _inked(colour: str) -> dict[str, Any]:
 
 
 def first(k: int) -> str:
-    """`the first 10 documents` of a ranking."""
+    """Return `the first 10 documents` for the top k of a ranking."""
     return f"the first {k} documents" if k > 1 else "the first document"
 
 
 def verdict(pairs: DataFrame, titles: tuple[str, str], *, tested: bool = True) -> str:
-    """Queries on which each retrieves shorter documents, with an exact sign test if `tested`:
-    `pairs` has words_a and words_b."""
+    """Say on how many queries each system retrieves shorter documents, with an exact sign test if
+    `tested`. `pairs`: words_a, words_b."""
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
     equal = len(gaps) - shorter - longer

@@ -1,1 +1,1 @@
-"""Numbers from runs and judgements: measures, unjudged documents, tests and rank intervals."""
+"""Computes scores, possible ranges, tests and rank intervals from runs and judgements."""

@@ -1,4 +1,4 @@
-"""Comparison of all systems with a baseline, by the randomisation test of `significance`."""
+"""Compares all systems with a baseline by the randomisation test of `significance`."""
 
 from collections.abc import Sequence
 
@@ -13,23 +13,24 @@ from compute.evaluate.significance import PERMUTATIONS, SEED, Values, least
 from compute.evaluate.tolerance import equal
 
 NORMAL = 100
-"""Effective number of differences from which the normal distribution replaces sums under random
-signs. At p = .0006, which is .05 over 80 systems, its tail is 9% too large; the p of 10,000 drawn
-patterns has a standard error of 40%."""
+"""With this effective number of differences or more, the normal distribution replaces the sums
+under random signs. At p = .0006, which is .05 divided by 80 systems, its tail is 9% too large; the
+p of 10,000 drawn patterns has a standard error of 40%."""
 
 
 def against(
     parts: Sequence[Values], base: int, families: Codes | None = None, runs: Runs | None = None
 ) -> DataFrame:
-    """n, difference, error (its standard error), differing (queries with different values),
-    units (queries), freedom (degrees of it), alone (the error by queries), p by system: its mean
-    minus the baseline's, over the n queries of both. With `families`, of the queries of all parts,
-    differing, units, freedom, error and p are by family.
+    """Compare each system with the baseline, over the n queries that both have. Returns a row per
+    system: n, difference (its mean minus the baseline's), error (the standard error of the
+    difference), differing (queries with different values), units (queries), freedom (degrees of
+    freedom), alone (the error over queries) and p. With `families`, which cover the queries of all
+    parts, differing, units, freedom, error and p are by family.
 
-    `parts`: values of systems x queries on each part of a dataset, nan if a system has no value;
-    `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
-    1 for systems that are equal on every query. Where `runs` move a difference, its p is over
-    queries and runs.
+    `parts` has the values of systems x queries on each part of a dataset, nan if a system has no
+    value; `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected;
+    it is 1 for systems that are equal on every query. Where `runs` affect a difference, its p is
+    over queries and runs.
     """
     found, shares = _weighed(parts, base, families)
     p = _p(shares)
@@ -42,14 +43,14 @@ def against(
 
 
 def differences(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:
-    """`against` without the test."""
+    """Return the columns of `against` except p."""
     return _weighed(parts, base, families)[0]
 
 
 def _weighed(
     parts: Sequence[Values], base: int, families: Codes | None
 ) -> tuple[DataFrame, Values]:
-    """`differences`, and the share of each query (or family) in a system's difference."""
+    """Return `differences`, and each query's (or family's) share in each system's difference."""
     gaps = [_gaps(part, base) for part in parts]
     sizes = np.array([np.count_nonzero(~np.isnan(gap), axis=1) for gap in gaps])
     # By part and system: 1 / (parts with common queries x queries of this part).
@@ -71,8 +72,8 @@ def _weighed(
 
 
 def holm(p: Values) -> Values:
-    """p-values corrected by Holm's method, as in statsmodels, but without the tenth of a second
-    that statsmodels needs to free memory."""
+    """Correct p-values by Holm's method. The result equals that of statsmodels, which needs a tenth
+    of a second more to free memory."""
     order = np.argsort(p, kind="stable")
     found = np.empty_like(p)
     found[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -80,12 +81,13 @@ def holm(p: Values) -> Values:
 
 
 def _gaps(part: Values, base: int) -> Values:
+    """Return each system's values minus the baseline's; rounding differences become 0."""
     gap = part - part[base]
     return np.where(equal(gap, 0), 0.0, gap)
 
 
 def _p(shares: Values) -> Values:
-    """p by row; a row's sum is the mean difference, and each share gets a random sign."""
+    """Return the two-sided p of each row's sum when each share gets a random sign."""
     squares = shares * shares
     square, fourth = squares.sum(axis=1), np.einsum("ij,ij->i", squares, squares)
     some = square > 0
@@ -100,6 +102,7 @@ def _p(shares: Values) -> Values:
 
 @on_one_thread()
 def _drawn(shares: Values) -> Values:
+    """Return each row's p from drawn sign patterns."""
     differing = shares[:, shares.any(axis=0)]
     of_queries = differing.T.copy()
     spread = np.sqrt((differing**2).sum(axis=1))

@@ -1,10 +1,9 @@
-"""Measures with possible ranges: the gain of relevant unjudged documents, and the divisor of the
-sum.
+"""Measures that have possible ranges: the gain of relevant unjudged documents, and the divisor.
 
-A measure here is a sum over the ranks of a list, divided by the value of the ideal order. A `Gain`
-gives for one measure its sum without the holes, the least and largest gain of 0 to m relevant
-holes, for one list and for the difference of two, and the value of an ideal order. `bounds`
-computes ranges from these.
+A measure here is a sum over the ranks of a list, divided by the value of the ideal order. The
+`Gain` of a measure computes its sum without the holes, the least and largest gain of 0 to m
+relevant holes (for one list, and for the difference of two lists), and the value of an ideal order.
+`holes.bounds` computes ranges from these.
 """
 
 from abc import ABC, abstractmethod
@@ -18,68 +17,66 @@ from numpy.typing import NDArray
 from compute.evaluate.top_lists import HOLE, Codes, Flags, Numbers, Values
 
 Ends = tuple[Values, Values]
-"""(m + 1, N) each: least and largest gain of 0 to m relevant unjudged documents in N sums; nan if
-there are fewer."""
+"""The least and the largest gain that 0 to m relevant unjudged documents can add to N sums, (m + 1,
+N) each; nan where a list has fewer holes."""
 Ranks = NDArray[np.signedinteger[Any]]
 Discount = Callable[[int], Values]
-"""(k,) Value of a gain of 1 at each rank."""
+"""A function from k to the value of a gain of 1 at each rank, (k,)."""
 
 
 class Sides(NamedTuple):
-    """Lists of two systems for N queries, by rank first."""
+    """Lists of two systems for N queries; ranks are the first axis."""
 
     one: Codes
-    """(k, N) Gains as in `Lists`."""
+    """(k, N) Gains of each system's list, as in `Lists`."""
     other: Codes
     place: Ranks
-    """(k, N) Rank, from 1, of one list's document in the other list; 0 if absent."""
+    """(k, N) Rank in `other`, from 1, of each document of `one`; 0 if it is absent there."""
     shared: Flags
-    """(k, N) Whether one list contains the other's document."""
+    """(k, N) Whether `one` contains each document of `other`."""
 
     @property
     def n_holes(self) -> Numbers:
-        """(N,) Number of distinct unjudged documents in both lists."""
+        """Return the number of distinct unjudged documents in the two lists together, (N,)."""
         own = (self.other == HOLE) & ~self.shared
         return (self.one == HOLE).sum(axis=0) + own.sum(axis=0)
 
 
 class Gain(ABC):
-    """A measure as a sum of gains over the value of the ideal order."""
+    """A measure as a sum of gains, divided by the value of the ideal order."""
 
     graded: bool = False
     exact_pairs = True
-    """True if `lead` can be attained, False if it only contains the attainable values."""
+    """True if the ends that `lead` returns can be attained, False if they may be wider."""
 
     @abstractmethod
     def found(self, gains: Codes) -> Values:
-        """(...,) Sums of lists (..., k) in which holes are not relevant."""
+        """Return the sum of each list (..., k) with no hole relevant, (...,)."""
 
     @abstractmethod
     def ends(self, gains: Codes) -> Ends:
-        """Gain of relevant unjudged documents for the sums of lists (N, k)."""
+        """Return the gain that relevant holes can add to the sum of each list (N, k)."""
 
     @abstractmethod
     def lead(self, sides: Sides) -> Ends:
-        """Gain of relevant unjudged documents for the difference of two sums."""
+        """Return the gain that relevant holes can add to the difference of two lists' sums."""
 
     @abstractmethod
     def reach(self, k: int, counts: Numbers) -> Values:
-        """Best possible gain of this many documents at a level in the top k; concave in their
-        number.
-
-        A grade counts once for each level that it reaches.
-        """
+        """Return the value of the best order, in the top k, of this many documents at one level; it
+        is concave in their number. A document counts once for each level that its grade reaches."""
 
     @abstractmethod
     def enough(self, k: int) -> int | None:
-        """The number of relevant documents beyond which an ideal order gains nothing; None for no
-        limit; 0 if the divisor is constant, since documents outside the lists then change
+        """Return the number of relevant documents beyond which the ideal order gains nothing; None
+        without a limit; 0 if the divisor is constant, so that documents outside the lists change
         nothing."""
 
 
 @dataclass(frozen=True)
 class Sum(Gain):
-    """Discounted gains over those of the best order (`ideal`), or over the relevant documents."""
+    """Discounted gains, divided by those of the best order (if `ideal`) or by the number of
+    relevant documents."""
 
     discount: Discount
     graded: bool = False  # pyrefly: ignore
@@ -98,6 +95,7 @@ class Sum(Gain):
         return self._by_number(weights)
 
     def _by_number(self, weights: Values) -> Ends:
+        """Return the sums of the c smallest and of the c largest weights of holes, by c."""
         return _running(np.sort(weights, axis=0)), _running(-np.sort(-weights, axis=0))
 
     def reach(self, k: int, counts: Numbers) -> Values:
@@ -111,10 +109,10 @@ class Sum(Gain):
 
 
 class Share(Sum):
-    """Relevant documents over ranks."""
+    """The number of relevant documents divided by k."""
 
     def _by_number(self, weights: Values) -> Ends:
-        # With a constant divisor, their number does not matter.
+        # The divisor is constant, so only the extremes over any number of holes matter.
         nothing = np.zeros(weights.shape[1])
         most, least = np.fmax(weights, 0).sum(axis=0), np.fmin(weights, 0).sum(axis=0)
         return np.stack([nothing, least]), np.stack([nothing, most])
@@ -128,8 +126,9 @@ class Share(Sum):
 
 @dataclass(frozen=True)
 class First(Gain):
-    """Value of the first relevant document at its rank. A single relevant unjudged document is
-    decisive: one of two systems can gain by it, and further ones only help the other."""
+    """The value of the rank of the first relevant document. The extremes need at most one relevant
+    hole: it is the one that moves the difference, and further ones can only help the other
+    system."""
 
     worth: Discount
 
@@ -137,13 +136,14 @@ class First(Gain):
         return ((gains > 0) * self.worth(gains.shape[-1])).max(axis=-1, initial=0.0)
 
     def ends(self, gains: Codes) -> Ends:
+        """Return two rows: no hole is relevant (0), and what the best relevant hole adds."""
         best = ((gains == HOLE) * self.worth(gains.shape[1])).max(axis=1, initial=0.0)
         nothing = np.zeros(len(gains))
         added = np.maximum(best - self.found(gains), 0)
         return np.stack([nothing, nothing]), np.stack([nothing, added])
 
     def lead(self, sides: Sides) -> Ends:
-        """Row 0: no hole is relevant. Row 1: the worst and the best single relevant hole."""
+        """Return two rows: no hole is relevant (0), and the worst and best single relevant hole."""
         worth = self.worth(len(sides.one))
         one, other = self.found(sides.one.T), self.found(sides.other.T)
         worth_in_other = np.concatenate([[0.0], worth]).take(sides.place)
@@ -164,20 +164,20 @@ class First(Gain):
 
 
 class Precisions(Gain):
-    """Precision at each relevant document, over the relevant documents.
-
-    A sum over pairs of relevant documents of 1 over the lower one's rank: a given number of
-    relevant holes adds most at the top ranks, and least at the bottom ones.
-    """
+    """The precision at each relevant document, summed, divided by the number of relevant documents.
+    The sum equals a sum over pairs of relevant documents of 1 over the lower one's rank. So a given
+    number of relevant holes adds most at the top ranks and least at the bottom ones."""
 
     exact_pairs = False
 
     def found(self, gains: Codes) -> Values:
+        """Sum the precision at each relevant document of each list."""
         relevant = gains > 0
         ranks = np.arange(1, gains.shape[-1] + 1)
         return (relevant * np.cumsum(relevant, axis=-1) / ranks).sum(axis=-1)
 
     def ends(self, gains: Codes) -> Ends:
+        """Return the gain of 0 to m relevant holes, at the bottom ranks and at the top ranks."""
         hole, alone = gains.T == HOLE, self._alone(gains.T)
         each = hole / _down(hole)
         number = np.cumsum(hole, axis=0)
@@ -188,16 +188,16 @@ class Precisions(Gain):
         return _placed(least, backward, hole), _placed(most, number, hole)
 
     def lead(self, sides: Sides) -> Ends:
-        """Bounds that contain the attainable values: the tighter of two, for each number of
-        relevant unjudged documents. `_by_sides`: one system's holes at their best and the other's
-        at their worst, with as many shared holes as possible; exact without shared holes.
-        `_by_pairs`: the joint gain of two holes, halved between them; exact if both lists are
-        equal."""
+        """Return bounds that contain the attainable values: for each number of relevant holes, the
+        tighter of two. `_by_sides` places one system's holes at their best and the other's at their
+        worst, with as many shared holes as possible; it is exact without shared holes. `_by_pairs`
+        halves the joint gain of two holes between them; it is exact if both lists are equal."""
         turned = Sides(sides.other, sides.one, *_turned(sides))
         found = [np.fmin(self._by_sides(of), self._by_pairs(of)) for of in (turned, sides)]
         return -found[0], found[1]
 
     def _by_sides(self, sides: Sides) -> Values:
+        """Return an upper bound of the lead of `one`, by number of relevant holes, list by list."""
         (_, most), (least, _) = self.ends(sides.one.T), self.ends(sides.other.T)
         k, n = sides.one.shape
         alone = ((sides.one == HOLE) & (sides.place == 0)).sum(axis=0)
@@ -207,12 +207,13 @@ class Precisions(Gain):
         for i in range(k + 1):
             both = np.maximum(i - alone, 0)
             for j in range(k + 1):
-                # j of the other's own holes; with `both`, the other has j + both relevant holes.
+                # j holes are only in the other list, which therefore has j + both relevant holes.
                 lead = most[i] - least[np.minimum(j + both, k), rows]
                 np.fmax(bound[i + j], np.where(j <= own, lead, np.nan), out=bound[i + j])
         return bound
 
     def _by_pairs(self, sides: Sides) -> Values:
+        """Return an upper bound of the lead of `one`, by number of relevant holes."""
         k, n = sides.one.shape
         rank = np.arange(1.0, k + 1)[:, None]
         held = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
@@ -231,7 +232,7 @@ class Precisions(Gain):
         return _running(-np.sort(-np.where(held, weights, np.nan), axis=0))
 
     def _alone(self, gains: Codes) -> Values:
-        """(k, N) Gain of a relevant document at each rank, from the judged documents of (k, N)."""
+        """Return what a relevant document at each rank adds to the judged ones, (k, N)."""
         relevant = gains > 0
         above = np.cumsum(relevant, axis=0) - relevant
         each = relevant / _down(relevant)
@@ -246,12 +247,12 @@ class Precisions(Gain):
 
 
 def _down(rows: Flags) -> Values:
-    """The ranks, as a column."""
+    """Return the ranks from 1 as a column, one for each row."""
     return np.arange(1.0, len(rows) + 1)[:, None]
 
 
 def _running(weights: Values) -> Values:
-    """Sums of the first 0 to m weights (m, N)."""
+    """Return the sums of the first 0 to m weights (m, N), which are (m + 1, N)."""
     found = np.zeros((len(weights) + 1, weights.shape[1]))
     # Row by row, since np.cumsum along the columns takes five times as long.
     for row, weight in enumerate(weights):
@@ -260,7 +261,7 @@ def _running(weights: Values) -> Values:
 
 
 def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
-    """(k + 1, N) Sums at the holes, each at its number; 0 at 0."""
+    """Move each hole's sum to the row of its number, from 1: (k + 1, N), with 0 in row 0."""
     found = np.full((len(sums) + 1, sums.shape[1]), np.nan)
     found[0] = 0
     _, column = np.nonzero(hole)
@@ -269,14 +270,15 @@ def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
 
 
 def _of_both(sides: Sides, discount: Values) -> Values:
-    """(2k, N) Gain of each hole for one system, or its loss if only the other retrieved it."""
+    """Return the gain of `one` by each hole of its list, then its loss by each hole that only
+    `other` has: (2k, N)."""
     one = np.where(sides.one == HOLE, discount[:, None], np.nan)
     held = (sides.other == HOLE) & ~sides.shared
     return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])
 
 
 def _turned(sides: Sides) -> tuple[Ranks, Flags]:
-    """`place` and `shared` from the other side."""
+    """Return `place` and `shared` with the two sides exchanged."""
     place = np.zeros_like(sides.place)
     rank, column = np.nonzero(sides.place)
     place[sides.place[rank, column] - 1, column] = rank + 1
@@ -284,6 +286,7 @@ def _turned(sides: Sides) -> tuple[Ranks, Flags]:
 
 
 def _logarithmic(k: int) -> Values:
+    """Return the discount of nDCG at each rank."""
     return 1 / np.log2(np.arange(2, k + 2))
 
 

@@ -1,6 +1,6 @@
-"""Measures by their ir_measures names; a run and judgements give scores per query. A measure is a
-string such as `nDCG@10`: a name in `FORMULAS` and a cut-off. `AP` without a cut-off uses the depth
-of the stored run. pytrec_eval is the oracle for every measure of trec_eval."""
+"""Measures by their ir_measures names, and the per-query scores of a run. A measure is a string
+such as `nDCG@10`: a name in `FORMULAS` and a cut-off. `AP` without a cut-off uses the depth of the
+stored run. Tests compare every measure of trec_eval with pytrec_eval."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -72,37 +72,39 @@ class Formula:
 
     name: str
     values: Callable[..., Values]
-    """Function of a scored run and the cut-off, and of p if the measure has it."""
+    """Function of a `Held` run, the cut-off and, if the measure has it, p: the value of each
+    query."""
     label: str
     """Name on pages; `{k}` is the cut-off."""
     cut: bool = True
-    """True if its measures are written with a cut-off, `nDCG@10`."""
+    """True if its measures are written with a cut-off, as in `nDCG@10`."""
     whole: bool = False
-    """True if they may be written without a cut-off, `AP`, and then use the stored depth."""
+    """True if they may be written without a cut-off, as in `AP`, and then use the stored depth."""
     takes: tuple[str, ...] = ("rel",)
-    """Parameters of its measures: p, a persistence, is required, `RBP(p=0.8)@10`; optional are rel,
-    the lowest relevant grade, `AP(rel=2)@100`, which makes gains binary, and dcg, exponential
-    gain."""
+    """Parameters of its measures. p, the persistence, is required if listed, as in `RBP(p=0.8)@10`.
+    Optional are rel, the lowest relevant grade, which makes gains binary, as in `AP(rel=2)@100`,
+    and dcg, which selects exponential gain."""
     answered_only: bool = False
     """True if a query without hits has no value instead of 0."""
     diverse: bool = False
-    """True if it counts subtopics; only datasets with judgements by subtopic have it."""
+    """True if it counts subtopics, for which a dataset needs judgements by subtopic."""
     across: bool = False
     """True if it counts documents judged for any query, so other queries' judgements matter."""
     better: int = 1
     """1 if higher is better, -1 if lower is better."""
     terms: Terms | None = None
-    """Contribution of each rank if the value is a sum over ranks; used to break down a score."""
+    """The contribution of each rank if the value is a sum over ranks; it breaks down a score."""
     gain: Gain | None = None
-    """Gain of relevant unjudged documents, if known; it gives the possible ranges."""
+    """The gain of relevant unjudged documents if the measure has possible ranges."""
 
     @property
     def graded(self) -> bool:
-        """Return whether the gain depends on the grade."""
+        """Return whether `rel=1` changes the measure, because its gain depends on the grade."""
         return self.takes not in ((), ("rel",))
 
     def written(self, cut: str) -> str:
-        """A measure of this row, written with a `cut` such as `@10` if it has one."""
+        """Return a measure of this row as an example, with `cut` (such as `@10`) if it takes
+        one."""
         return f"{self.name}{'(p=0.8)' * ('p' in self.takes)}{cut * self.cut}"
 
 
@@ -193,16 +195,16 @@ _TABLE = (
     Formula("StRecall", values.subtopic_recall, "Subtopic recall@{k}", takes=(), diverse=True),
 )
 FORMULAS = {formula.name: formula for formula in _TABLE}
-"""All measures by name; the only definition of their properties."""
+"""All formulas by name. No other place defines properties of measures."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A formula with its cut-off and parameters; `str` returns the measure's name."""
+    """A formula with its cut-off and parameters. `str` gives the measure's name."""
 
     formula: Formula
     k: int | None
-    """Cut-off; None: the stored depth."""
+    """Cut-off; None means the stored depth."""
     p: float | None = None
     rel: int | None = None
     dcg: str | None = None
@@ -212,31 +214,30 @@ class Measure:
 
     @property
     def _given(self) -> str:
+        """Return the parameters as written in the measure's name, such as `(p=0.8)`."""
         given = {name: getattr(self, name) for name in ("p", "rel", "dcg")}
         words = ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
         return f"({words})" if words else ""
 
     @property
     def label(self) -> str:
-        """Name on pages."""
+        """Return the measure's name on pages."""
         words = self.formula.label
         if self.k is None:
             words = words.replace("@{k}", "")
         return f"{words.format(k=self.k)} {self._given}".rstrip()
 
     def values(self, held: Held) -> Values:
-        """The value of each query; NaN if it has none."""
+        """Return the value of each query; NaN if it has none."""
         absent = self.formula.answered_only & (held.retrieved == 0)
         parameters = {} if self.p is None else {"p": self.p}
         given = self.formula.values(held.worth(self.worth), self.k or WHOLE, **parameters)
         return np.where(absent, np.nan, given)
 
     def worth(self, relevance: NDArray[Any]) -> NDArray[Any]:
-        """Gain for each relevance: with rel, 1 for a relevance of at least rel, else 0; with
-        exponential gain, 2^relevance - 1; negative and absent values stay.
-
-        Raises WrongInput for exponential gain of a relevance above 30.
-        """
+        """Return the gain for each relevance. With rel, it is 1 for a relevance of at least rel,
+        else 0; with exponential gain, it is 2^relevance - 1. Negative and absent values stay.
+        Raises WrongInput for exponential gain of a relevance above 30."""
         if self.rel is not None:
             return np.where(relevance >= self.rel, 1, np.minimum(relevance, 0))
         if self.dcg is None:
@@ -255,7 +256,7 @@ _NAME = re.compile(
     r"(?:@(?P<k>[1-9]\d{0,8}))?"
 )
 _ELSEWHERE = re.compile(r"(?P<name>[a-z_ -]+?)(?:_cut|_at)?(?P<given>\(.*\))?(?:[@_.]?(?P<k>\d+))?")
-"""Names in the style of trec_eval, BEIR and MTEB, in lower case: `ndcg_cut_10`, `map_at_10`."""
+"""Names in the style of trec_eval, BEIR and MTEB in lower case, such as `map_at_10`."""
 _CALLED = {
     "map": "AP",
     "mrr": "RR",
@@ -271,11 +272,12 @@ _CALLED = {
     "alpha-ndcg": "alpha_nDCG",
     "strec": "StRecall",
 }
-"""Other names in the literature, in lower case."""
+"""Our names for other names in the literature, which are in lower case."""
 
 
 def parse(measure: str) -> Measure:
-    """The measure with a name such as `nDCG@10`, any k from 1. Raises WrongInput if unknown."""
+    """Return the measure with a name such as `nDCG@10`; k can be any number from 1. Raises
+    WrongInput for an unknown measure."""
     found = _parsed(measure)
     if found is None:
         hint = f" (here it is {ours})" if (ours := meant(measure)) else ""
@@ -289,6 +291,7 @@ def is_measure(name: str) -> bool:
 
 
 def _parsed(measure: str) -> Measure | None:
+    """Return the measure with this name, or None if it is unknown or not spelled in our way."""
     match = _NAME.fullmatch(measure)
     formula = FORMULAS.get(match["name"]) if match else None
     if match is None or formula is None:
@@ -300,15 +303,15 @@ def _parsed(measure: str) -> Measure | None:
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
     found = Measure(formula, k, float(match["p"]) if match["p"] else None, rel, match["dcg"])
     given = {name for name in ("p", "rel", "dcg") if match[name]}
-    # Each measure has one name: rel=1 changes only measures with graded gain, and no measure has
-    # both parameters.
+    # Each measure has only one name, so rel=1 is allowed only where it changes the measure. No
+    # measure has both rel and dcg.
     known = given <= {*formula.takes} and ("p" in given) == ("p" in formula.takes)
     once = (rel != 1 or formula.graded) and not given >= {"rel", "dcg"}
     return found if known and once and str(found) == measure else None
 
 
 def meant(measure: str) -> str:
-    """The name used here for a measure with another name or spelling elsewhere; else empty."""
+    """Return our name for a measure that has another one elsewhere; empty if it is unknown."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:
@@ -319,7 +322,7 @@ def meant(measure: str) -> str:
 
 
 def known() -> str:
-    """All measures and their notation, in words."""
+    """Describe all measures and their notation in words, for error messages."""
     names = [row.written("@k") for row in FORMULAS.values()]
     whole = ", ".join(name for name, row in FORMULAS.items() if row.whole)
     levelled = ", ".join(name for name, row in FORMULAS.items() if row.takes == ("rel",))
@@ -332,13 +335,13 @@ def known() -> str:
 
 
 def better(measure: str) -> int:
-    """1 if a higher value of the measure is better, -1 if a lower one is. Best values, wins and the
-    Pareto front depend only on this. Raises WrongInput for an unknown measure."""
+    """Return 1 if a higher value of the measure is better, -1 if a lower one is. Best values, wins
+    and the Pareto front depend only on this. Raises WrongInput for an unknown measure."""
     return parse(measure).formula.better
 
 
 def label(measure: str) -> str:
-    """The measure's name on pages. Raises WrongInput for an unknown measure."""
+    """Return the measure's name on pages. Raises WrongInput for an unknown measure."""
     return parse(measure).label
 
 
@@ -350,15 +353,14 @@ def evaluate(
     depth: int,
     subtopics: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Per-query scores of a canonical run: query_id, measure, value (float64).
+    """Score a canonical run per query: returns query_id, measure, value (float64).
 
-    `run` has query_id, doc_id, rank, complete or in batches, to a depth of `depth` ranks: deeper
-    measures are absent, such as R@1000 for a run of depth 100; measures without a cut-off use
-    `depth`. `judgements` has query_id, doc_id, relevance, each pair once. Every query with a
-    judgement has a row per measure, 0 if the run does not answer it; Judged@k and Hole@k are absent
-    for such a query. Queries without a judgement are not evaluated. `subtopics` has query_id,
-    doc_id, subtopic, relevance; without it, subtopic measures are absent. Raises WrongInput for an
-    unknown measure.
+    `run` has query_id, doc_id and rank, as a whole or in batches, down to `depth` ranks. Measures
+    with a deeper cut-off are absent, such as R@1000 for a depth of 100; measures without a cut-off
+    use `depth`. `judgements` has query_id, doc_id and relevance, each pair once. Every judged query
+    has a row per measure, with 0 if the run has no hits for it; Judged@k and Hole@k have no row for
+    such a query. Unjudged queries are not evaluated. `subtopics` has query_id, doc_id, subtopic and
+    relevance; without it, subtopic measures are absent. Raises WrongInput for an unknown measure.
     """
     wanted = [parse(measure) for measure in dict.fromkeys(measures)]
     wanted = [measure for measure in wanted if (measure.k or 1) <= depth]
@@ -378,7 +380,7 @@ def evaluate(
 
 
 def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
-    """Maximum depth at which relevance is needed, and at which only hits are."""
+    """Return the depths down to which the measures need relevance, and need all hits."""
     deep = max((measure.k or depth for measure in measures), default=0)
     shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
     return deep, shallow
@@ -387,8 +389,8 @@ def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
 def _hits(
     run: pd.DataFrame | Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int
 ) -> pa.Table:
-    """The run, or the columns of its batches that measures need."""
-    # DuckDB joins a run in memory with all threads and without copying its hits.
+    """Return the hits of the run as a table; of a run in batches, only those that measures need."""
+    # A run in memory is not filtered: DuckDB joins it with all threads and without a copy.
     whole = isinstance(run, pd.DataFrame)
     return _arrow(run[[*_RUN.names]]) if whole else _looked_at(run, judgements, shallow)
 
@@ -400,7 +402,7 @@ def _held(
     deep: int,
     shallow: int,
 ) -> Held:
-    """Join the run's top `deep` with judgements whose queries are numbered."""
+    """Join hits with judgements with numbered queries; see `cuts` for `deep` and `shallow`."""
     queries = judgements[["query_id", "number"]].drop_duplicates()
     with scratch() as database:
         database.register("run", hits)
@@ -420,7 +422,7 @@ def _held(
 
 
 def _looked_at(run: Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int) -> pa.Table:
-    """Hits that a measure needs: usually few, the judged documents and those near the top."""
+    """Return the few hits that measures need: judged documents, and hits down to `shallow`."""
     judged = pc.SetLookupOptions(pa.array(judgements["doc_id"].unique(), pa.large_string()))
     found = [_RUN.empty_table()]
     for batch in run:
@@ -438,7 +440,7 @@ def _arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def ideal(judgements: pd.DataFrame) -> Places:
-    """The judgements (number of the query, relevance) in the ideal order of each query."""
+    """Return the judgements (number of the query, relevance) in the ideal order of each query."""
     best = judgements.sort_values(["number", "relevance"], ascending=[True, False])
     number = best["number"].to_numpy(np.int64)
     rank = np.arange(len(best)) - np.searchsorted(number, number) + 1

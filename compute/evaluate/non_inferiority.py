@@ -1,38 +1,40 @@
 """Is a candidate at most a margin worse than a baseline, on each of several groups of queries?
 
-A group is a dataset, or any of its queries under a name. Differences are the candidate's value less
-the baseline's, the other way round where a lower value is better: below 0 the candidate is worse.
+A group is a dataset or a named subset of its queries. A difference is the candidate's value minus
+the baseline's, with the sign reversed if lower values are better: below 0, the candidate is worse.
 
-**One group.** With a margin m above 0, the candidate is not worse where the lower end of Student's
-95% interval of its mean difference lies above -m. That is the one-sided t-test of "the true
+**One group.** With a margin m above 0, the candidate is *not worse* if the lower end of Student's
+95% interval of its mean difference lies above -m. This is the one-sided t-test of "the true
 difference is -m or less" at 2.5%, half the level of the two-sided interval (ICH E9, 1998, sections
-3.3.2 and 5.5; Piaggio et al. 2012, JAMA 308, 2594-2604). It is worse where the upper end lies below
--m: the t-test of "-m or more", at 2.5% as well. Else it is undecided.
+3.3.2 and 5.5; Piaggio et al. 2012, JAMA 308, 2594-2604). The candidate is *worse* if the upper end
+lies below -m, the t-test of "-m or more", also at 2.5%. Otherwise the verdict is *undecided*.
 
-**Several groups.** The candidate is not worse where it is so on every group, each at the level of
-one alone: the intersection-union test (Berger 1982, Technometrics 24, 295-300). To call it not
-worse wrongly, the group that it truly loses on must be called so wrongly, which has a chance of
-2.5%; nothing has to be corrected. It is worse where some group is, and there errors would add up:
-the p-values of that test are corrected for the number of groups by Holm's method (1979,
-Scandinavian Journal of Statistics 6, 65-70). So an interval that lies below -m may not be enough.
+**Several groups.** The candidate is not worse if it is not worse on every group, each tested at the
+level of a single group: the intersection-union test (Berger 1982, Technometrics 24, 295-300). No
+correction is needed: the verdict is wrong only if it is wrong on the group on which the candidate
+truly loses, which has a probability of 2.5%. The candidate is worse if it is worse on any group.
+Here errors would add up, so the p-values are corrected for the number of groups by Holm's method
+(1979, Scandinavian Journal of Statistics 6, 65-70). An interval below -m may therefore not be
+enough.
 
-**The best of several versions.** The one with the best mean was selected by it, so the candidate is
-compared with all. Its difference from the best true mean is its least (Edwards and Hsu 1983, JASA
-78, 965-971). So the lower end is the least lower end; the upper end is the least upper end, each at
-the level divided by the number of versions and, in the K-th such night, by K (K + 1): alpha
-spending (Tian and Ramdas 2021, Statistical Methods in Medical Research 30, 976-993). So *worse* is
-wrong in any of all nights with a chance of 2.5%, *not worse* in each night.
+**The best of several versions.** The baseline with the best mean was selected for that mean, so the
+candidate is compared with all versions. Its difference from the best true mean is the least of its
+differences (Edwards and Hsu 1983, JASA 78, 965-971). So each end of the interval is the least of
+the versions' ends. The level of the upper ends is divided by the number of versions and, in the
+K-th nightly comparison, by K (K + 1): alpha spending (Tian and Ramdas 2021, Statistical Methods in
+Medical Research 30, 976-993). So the probability of a wrong *worse* is 2.5% over all nights
+together, and that of a wrong *not worse* is 2.5% in each night.
 
-**An anchor** is an earlier version with a margin for the sum of all losses since: more groups.
-**Equivalent within the margin**: not worse, and the upper end lies below m (Schuirmann 1987,
-Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680).
+**An anchor** is an earlier version with a margin for the sum of all losses since then; it adds
+groups. **Equivalent within the margin** means not worse, with an upper end below m (Schuirmann
+1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680).
 
-**Not comparable.** A candidate without a hit for more than a tenth of the queries that the baseline
-answers has failed to run there, and is neither worse nor not worse.
+**Not comparable.** If a candidate has no hit for more than a tenth of the queries that the baseline
+answers, its run has failed there, and it is neither worse nor not worse.
 
-The intervals refer to queries like these. A loss on so few queries that none, or hardly one, is
-among these shows in no interval; `tests.benchmarks.simulations.gate` has how often, and the error
-rates else.
+The intervals refer to queries like these. They cannot show a loss on queries so rare that hardly
+any is among these; `tests.benchmarks.simulations.gate` measures how often that happens, and the
+other error rates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,12 +59,12 @@ MEANS = ("baseline", "candidate")
 HOLES = ("holes_baseline", "holes_candidate")
 ENDS = ("least", "most")
 COLUMNS = ("part", *MEANS, *ENDS, *HOLES)
-"""Columns of a group, a row for each query: the part of the dataset, both values (absent if a
-measure has none), the least and the largest difference in the joint possible range (absent if
-unknown), and the unjudged share of both lists (absent for an empty one). If families are declared,
-also `family`: the query's family, by part; and `baseline run 1` and so on, the value of each of
-several runs. A group with an own margin has it in MARGIN. One to be compared with the best of
-several versions has rows for each VERSION, and in NIGHT the number of such comparisons so far."""
+"""Columns of a group, which has a row for each query: the part of the dataset, both values (absent
+if the measure has none), the least and the largest difference in the joint possible range (absent
+if unknown), and the unjudged share of both lists (absent for an empty list). Optional columns:
+`family`, the query's family within its part; `baseline run 1` and so on, the value of each of
+several runs; MARGIN, the group's own margin. A group that is compared with the best of several
+versions has rows for each VERSION, and the number of such comparisons so far in NIGHT."""
 OF_RUN = " run "
 MARGIN, VERSION, NIGHT = "margin", "version", "night"
 
@@ -70,20 +72,22 @@ MARGIN, VERSION, NIGHT = "margin", "version", "night"
 def decide(
     groups: Mapping[str, DataFrame], margin: float, sign: int = 1, *, any_answered: bool = False
 ) -> DataFrame:
-    """A row for each of `groups`, which are tables with COLUMNS by name.
+    """Decide each of `groups`, which are tables with COLUMNS by name; returns a row for each.
 
-    group, n (queries that both have a value for; parts count equally in all means), differing
-    (those with another value), baseline, candidate, difference, low, high (Student's 95% interval),
-    p (of being worse, by Holm's method), verdict, queries_needed (`needed`), holes_baseline,
-    holes_candidate, and the same decision were all holes judged as badly, or as well, as they can
-    be for the candidate: least, most (the mean differences), at_least, at_most (the verdicts).
-    families: their number, by which the interval and the verdict are, and design_effect, where a
-    group has `family`; absent elsewhere. queries_needed is then of queries in families like these.
-    answered: queries that the baseline answers; unanswered: of these those that the candidate does
-    not. Where these are too many there is no test, unless `any_answered`.
-    margin; equivalent: whether it is so within the margin; versions: their number, and version: the
-    one with the best mean, of which all numbers but the interval, p and verdicts are.
-    `sign` is -1 if a lower value is better. A single query has no interval: it is undecided.
+    group; n (queries for which both have a value; parts count equally in all means); differing
+    (queries with different values); baseline, candidate, difference (means); low, high (Student's
+    95% interval); p (of being worse, by Holm's method); verdict; queries_needed (see `needed`);
+    holes_baseline, holes_candidate; least, most (the mean differences if all holes were judged as
+    badly, or as well, as possible for the candidate); at_least, at_most (the verdicts in these
+    cases).
+
+    families, design_effect: for a group with `family`, the number of families, which the interval,
+    the verdict and queries_needed then refer to. answered: queries that the baseline answers;
+    unanswered: those of them that the candidate does not answer. If these are too many, there is no
+    test, unless `any_answered`. margin; equivalent: whether the two are equivalent within it.
+    versions: their number; version: the one with the least difference, to which all numbers except
+    the interval, p and verdicts refer. `sign` is -1 if a lower value is better. A group with a
+    single query is undecided.
     """
     named = [(name, own) for name, rows in groups.items() for own in _by_version(rows, margin)]
     names, every = (list(of) for of in zip(*named, strict=True))
@@ -127,7 +131,8 @@ _OF_FAMILIES = ("families", "design_effect")
 
 
 def overall(verdicts: Sequence[str]) -> str:
-    """WORSE if any group is, else NOT_COMPARABLE if any is; NOT_WORSE if all are."""
+    """Return WORSE if any group is worse, else NOT_COMPARABLE if any is not comparable, NOT_WORSE
+    if all are not worse, else UNDECIDED."""
     for one in (WORSE, NOT_COMPARABLE):
         if one in verdicts:
             return one
@@ -135,11 +140,9 @@ def overall(verdicts: Sequence[str]) -> str:
 
 
 def tested(found: DataFrame, margin: ArrayLike, share: ArrayLike = 1.0) -> DataFrame:
-    """Rows of `baseline.differences` with low, high, and p of being worse, corrected only for the
-    `share` of LEVEL that the upper end has.
-
-    Absent for a single query, p 1. p is below half of LEVEL where `high` is below -margin.
-    """
+    """Add low, high and p to rows of `baseline.differences`. p is that of being worse, corrected
+    only for the `share` of LEVEL that the upper end has; it is below LEVEL / 2 if `high` is below
+    -margin. For a single query, the interval is absent and p is 1."""
     freedom, part = found["freedom"], np.asarray(share)
     low, _ = student(found["difference"], found["error"], freedom)
     _, high = student(found["difference"], found["error"], freedom, LEVEL * part)
@@ -153,17 +156,17 @@ def tested(found: DataFrame, margin: ArrayLike, share: ArrayLike = 1.0) -> DataF
 def verdicts(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, margin: ArrayLike
 ) -> NDArray[np.object_]:
-    """Verdicts by group; `p` is corrected for their number."""
+    """Return the verdict of each group; `p` is corrected for their number."""
     behind = -np.asarray(margin)
     choices = [above(low, behind), above(behind, high) & (np.asarray(p) <= LEVEL / 2)]
     return np.select(choices, [NOT_WORSE, WORSE], UNDECIDED).astype(object)
 
 
 def needed(found: DataFrame) -> Series:
-    """Number of queries like these with which an equally good candidate is called not worse with
-    80% probability, for one dataset; absent if fewer than `power.FEWEST` queries differ, and for
-    several versions."""
-    # More queries would not narrow what runs add.
+    """Return, for each group, how many queries like these would call an equally good candidate not
+    worse with a probability of 80%. The number is absent if fewer than `power.FEWEST` queries
+    differ, if runs affect the difference, and for several versions."""
+    # More queries would not reduce the variance between runs.
     few = (found["differing"] < power.FEWEST) | found["moved"] | found["versions"].notna()
     deviation = found["error"] * np.sqrt(found["units"])
     units = power.queries_needed(found["margin"], deviation.where(~few, 0), LEVEL)
@@ -172,12 +175,13 @@ def needed(found: DataFrame) -> Series:
 
 
 def share(versions: ArrayLike, night: ArrayLike) -> Values:
-    """The share of LEVEL for the upper end of each difference from so many versions; 1 in night 0,
-    with a single baseline."""
+    """Return the share of LEVEL for the upper end of the difference from each of several versions;
+    1 in night 0, which means a single baseline."""
     return 1 / (np.asarray(versions) * np.maximum(np.multiply(night, np.add(night, 1)), 1))
 
 
 def _by_version(rows: DataFrame, margin: float) -> list[DataFrame]:
+    """Split a group into a table for each version, with the usual margin unless it has its own."""
     usual = {MARGIN: margin, NIGHT: 0, VERSION: ""}
     rows = rows.assign(**{name: of for name, of in usual.items() if name not in rows})
     return [own.reset_index(drop=True) for _, own in rows.groupby(VERSION, sort=False)]
@@ -186,8 +190,8 @@ def _by_version(rows: DataFrame, margin: float) -> list[DataFrame]:
 def _decided(
     frames: Sequence[DataFrame], gaps: Sequence[Series], names: Sequence[str]
 ) -> DataFrame:
-    """A row for each group: `names` has that of each of the frames, which are its versions. frame:
-    the place of the one with the least difference."""
+    """Return a decided row for each group. `names` has the group of each of `frames`, which are its
+    versions; the column frame has the position of the version with the least difference."""
     rows = [_difference(gap, frame) for gap, frame in zip(gaps, frames, strict=True)]
     found = pd.concat(rows, ignore_index=True)
     for name in (MARGIN, NIGHT):
@@ -208,8 +212,8 @@ def _decided(
 
 
 def _over_runs(found: DataFrame, frames: Sequence[DataFrame]) -> DataFrame:
-    """Rows of `tested`, of groups with several runs over queries and runs; `moved`: whether these
-    move the difference."""
+    """Replace the interval and p of groups with several runs by those over queries and runs;
+    `moved` says whether runs affect the difference."""
     found = found.assign(moved=False)
     for row, frame in enumerate(frames):
         if not any(OF_RUN in str(name) for name in frame):
@@ -229,7 +233,7 @@ def _over_runs(found: DataFrame, frames: Sequence[DataFrame]) -> DataFrame:
 
 
 def _by_run(frame: DataFrame, side: str) -> list[Values]:
-    """The mean of each run on the queries of both systems, by part."""
+    """Return the mean of each run over the queries with both values, by part."""
     own = [str(name) for name in frame if str(name).startswith(f"{side}{OF_RUN}")]
     both = frame.dropna(subset=list(MEANS))
     means = [part[own].mean().dropna() for _, part in both.groupby("part")]
@@ -237,7 +241,7 @@ def _by_run(frame: DataFrame, side: str) -> list[Values]:
 
 
 def _difference(gaps: Series, frame: DataFrame) -> DataFrame:
-    """A row of `baseline.differences`."""
+    """Return the row of `baseline.differences` for these differences of queries."""
     parts = [own for _, own in gaps.groupby(frame["part"])]
     beside = [np.stack([np.zeros(len(own)), own]) for own in parts]
     codes = None
@@ -247,4 +251,5 @@ def _difference(gaps: Series, frame: DataFrame) -> DataFrame:
 
 
 def _mean(rows: DataFrame, column: str) -> float:
+    """Return the mean over the parts of a column's mean on each part."""
     return float(rows.groupby("part")[column].mean().mean())

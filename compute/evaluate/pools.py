@@ -1,7 +1,7 @@
 """Pool analysis: unique contributions of systems to the pool, and gains by added judgements. A pool
-is the union of the loaded systems' top k. Judgements need not come from such a pool; the question
-is how a system would score if they did and the system had not contributed (Zobel 1998; Buckley et
-al. 2007). Pure functions on `holes.Lists`."""
+is the union of the loaded systems' top k. Even if the judgements do not come from such a pool, the
+question is how a system would score if they did and it had not contributed (Zobel 1998; Buckley et
+al. 2007). All functions are pure and work on `top_lists.Lists`."""
 
 from dataclasses import replace
 
@@ -15,9 +15,9 @@ from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values
 
 
 def alone(lists: Lists, among: Flags | None = None) -> Flags:
-    """(S, Q, k) Ranks whose document no other system has in its top k for the query. `among`: only
-    these ranks, which must include a document for every system or for none (default: all filled
-    ranks)."""
+    """Return a mask (S, Q, k) of the ranks whose document no other system has in its top k for the
+    query. Only ranks in `among` count (default: all filled ranks); a document must be among them
+    for all systems or for none."""
     among = lists.filled if among is None else among
     size = int(lists.document.max(initial=-1)) + 1
     pair = (np.arange(lists.document.shape[1])[:, None] * size + lists.document)[among]
@@ -28,13 +28,11 @@ def alone(lists: Lists, among: Flags | None = None) -> Flags:
 
 
 def leave_one_out(lists: Lists, measure: str) -> DataFrame:
-    """Each system rescored without the judgements of its unique documents, best first.
-
-    system; n_judged and n_relevant (pairs of its top k), n_alone and n_relevant_alone (those that
-    no other system has in its top k); value and value_without; place and place_without among all
-    systems, each scored by the reduced judgements. The queries stay the same: a query that loses
-    its last relevant document scores 0. Raises WrongInput like `bounds.measured`.
-    """
+    """Rescore each system without the judgements of its unique documents; returns rows, best first.
+    system; n_judged, n_relevant (pairs in its top k); n_alone, n_relevant_alone (of these, pairs
+    that no other system has in its top k); value, value_without; place, place_without (the rank
+    among all systems, each scored by the reduced judgements). The queries stay the same: a query
+    that loses its last relevant document scores 0. Raises WrongInput as `bounds.measured` does."""
     top, gain = measured(lists, measure)
     own = alone(top, top.filled & ~top.holes)
     values = _values(top, gain)
@@ -50,11 +48,11 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
 
 
 def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
-    """Change of each system by added judgements, largest gain first. Both lists contain the same
-    systems; `added` uses official and added judgements. system; n_added and n_added_relevant (pairs
-    of its top k judged only by these); n_added_alone (relevant documents that no other system has
-    in its top k); value and value_added, each over the queries then judged. Raises WrongInput like
-    `bounds.measured`."""
+    """Return how added judgements change each system, largest gain first. Both lists contain the
+    same systems; `added` is judged by official and added judgements. Columns: system; n_added,
+    n_added_relevant (pairs in its top k that only added judgements cover); n_added_alone (of these,
+    relevant ones that no other system has in its top k); value, value_added (each over the queries
+    judged in that case). Raises WrongInput as `bounds.measured` does."""
     (before, gain), (after, _) = measured(official, measure), measured(added, measure)
     fresh = after.beside(before)
     new = fresh.filled & ~fresh.holes
@@ -87,10 +85,12 @@ _LEFT_OUT = (
 
 
 def _sorted(frame: DataFrame, column: str) -> DataFrame:
+    """Sort the rows by a column, largest first, and by system."""
     return frame.iloc[order(frame[column], frame["system"])].reset_index(drop=True)
 
 
 def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
+    """Count a system's judged, relevant and unique documents; `own` is the mask of the last."""
     return {
         "n_judged": int((gains != HOLE).sum()),
         "n_relevant": int((gains > 0).sum()),
@@ -100,24 +100,25 @@ def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
 
 
 def place(means: Values, system: int) -> int:
-    """Rank from 1; equal systems share the better rank."""
+    """Return a system's rank, from 1; equal systems share the better rank."""
     return int(ranks(means)[system])
 
 
 def _means(values: Values) -> Values:
-    """(S,) Means of values (S, Q) over the queries; 0 if there are none."""
+    """Return the means of values (S, Q) over the queries, (S,); 0 if there are no queries."""
     return values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
 
 
 def _values(lists: Lists, gain: Gain) -> Values:
-    """(S, Q) The measure of each query, with holes not relevant."""
+    """Return the measure of each query, (S, Q), with holes as not relevant."""
     best = gain.reach(lists.depth, lists.judged) @ lists.steps
     found = gain.found(lists.gain)
     return np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
 
 
 def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system: int) -> Values:
-    """(S, Q) The values if this system's unique documents were unjudged; most are unchanged."""
+    """Return the values (S, Q) if this system's unique documents were unjudged; only changed
+    queries are recomputed."""
     lost = own[system] & (lists.gain[system] > 0)
     moved = np.flatnonzero(lost.any(axis=1))
     after = values.copy()
@@ -126,7 +127,7 @@ def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system
 
 
 def _without(lists: Lists, lost: Flags, system: int) -> Lists:
-    """The lists rescored without a system's judgements at ranks (Q, k)."""
+    """Return the lists without a system's judgements at the ranks `lost` (Q, k)."""
     gain = lists.gain.copy()
     gain[system][lost] = HOLE
     gone = (lists.gain[system][..., None] >= lists.levels) & lost[..., None]

@@ -1,16 +1,16 @@
-"""Power of the paired tests of `significance`: the minimum detectable difference, and the number of
+"""Power of the paired tests in `significance`: the minimum detectable difference, and the number of
 queries needed to detect a given difference.
 
-Never the power at the observed difference: it is a function of only the p-value and adds no
-information (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). The data's evidence
+The power at the observed difference is never computed: it depends only on the p-value and adds no
+information (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). What the data say
 about the difference is its interval.
 
-The mean of n paired differences of standard deviation s, over its standard error, follows where the
-true mean is D the noncentral t distribution of n - 1 degrees of freedom and noncentrality D sqrt(n)
-/ s (Cohen 1988, Statistical Power Analysis, chapter 2; for retrieval Webber, Moffat and Zobel 2008,
-CIKM, 571-580). In large samples the randomisation test rejects as the t-test does (Hoeffding 1952).
-A difference is detected if the test rejects and the sign is right; s is that of the differences
-here, so the result refers to queries like these.
+If the true mean is D, the mean of n paired differences with standard deviation s, divided by its
+standard error, has a noncentral t distribution with n - 1 degrees of freedom and noncentrality D
+sqrt(n) / s (Cohen 1988, Statistical Power Analysis, chapter 2; for retrieval Webber, Moffat and
+Zobel 2008, CIKM, 571-580). In large samples the randomisation test rejects as the t-test does
+(Hoeffding 1952). A difference is detected if the test rejects and the sign is right. s is estimated
+from the given differences, so the result refers to queries like these.
 """
 
 import numpy as np
@@ -27,34 +27,33 @@ LARGEST = 1
 POWER = 0.8
 """The probability of detecting a difference (Cohen 1988)."""
 FEWEST = 6
-"""Fewest differing queries with which a randomisation test can reject: for five, p is 2 / 2^5."""
+"""Smallest number of differing queries with which a randomisation test can reject: with five, p is
+at least 2 / 2^5."""
 MOST = 10**12
-"""Most queries; beyond it, choose another difference."""
+"""Upper limit of the number of queries needed."""
 
 
 def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:
-    """Two-sided level of the t-test whose interval of a mean over n queries is this wide.
-
-    Of maxT's simultaneous intervals it is the level at which each pair is tested. 0 if the
-    interval is boundless; absent if the standard error is 0.
-    """
+    """Return the two-sided level of a t-test from the width of its interval of a mean over n
+    queries. For maxT's simultaneous intervals, this is the level at which each pair is tested. It
+    is 0 if the interval is unbounded and absent if the standard error is 0."""
     given = np.asarray(error, dtype=np.float64)
     t = np.asarray(width) / 2 / np.where(given > 0, given, np.nan)
     return t_chance(t, np.asarray(n) - 1)
 
 
 def errors_off(n: ArrayLike, level: ArrayLike, power: float = POWER) -> Values:
-    """Distance from 0, in standard errors, of a true mean difference over n queries that a
-    two-sided test detects with probability `power`."""
+    """Return how far from 0, in standard errors, a true mean difference over n queries must be for
+    a two-sided test to detect it with probability `power`."""
     freedom = np.asarray(n, dtype=np.float64) - 1
     return special.nctdtrinc(freedom, 1 - power, -special.stdtrit(freedom, np.asarray(level) / 2))
 
 
 def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether a test could reject at all if only this many of n queries differ. The sum of m
-    differences over the root of their squares is at most sqrt(m), when all are equal; then t^2 = (n
-    - 1) m / (n - m). With fewer, their spread says nothing about other queries.
-    """
+    """Return whether a test could reject at all if only `differing` of n queries differ. The sum of
+    m differences over the root of the sum of their squares is at most sqrt(m), when all are equal;
+    then t^2 = (n - 1) m / (n - m). With fewer than FEWEST, their spread says nothing about other
+    queries."""
     m, n = np.asarray(differing, dtype=np.float64), np.asarray(n, dtype=np.float64)
     level = np.asarray(level, dtype=np.float64)
     square = special.stdtrit(n - 1, np.where(level > 0, level, np.nan) / 2) ** 2
@@ -64,11 +63,10 @@ def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[
 def detectable(
     error: ArrayLike, n: ArrayLike, level: ArrayLike, differing: ArrayLike, power: float = POWER
 ) -> Values:
-    """The smallest true mean difference that a test detects with probability `power`.
-
-    `error` is the standard error of the mean difference over n queries, `level` that of a two-sided
-    test, a corrected one if pairs are tested together. Absent if too few queries differ.
-    """
+    """Return the smallest true mean difference that a test detects with probability `power`.
+    `error` is the standard error of the mean difference over n queries. `level` is the level of a
+    two-sided test, corrected if pairs are tested together. The result is absent if too few queries
+    differ."""
     usable = can_reject(differing, n, level)
     off = errors_off(n, np.where(usable, level, LEVEL), power)
     return np.where(usable, np.asarray(error) * off, np.nan)
@@ -77,11 +75,10 @@ def detectable(
 def queries_needed(
     difference: ArrayLike, deviation: ArrayLike, level: ArrayLike, power: float = POWER
 ) -> NDArray[np.int64]:
-    """Fewest queries that detect a given true difference above 0.
-
-    `deviation` is the standard deviation of the differences of queries: sqrt(n) times the standard
-    error. At least FEWEST, at most MOST. Of families it takes and gives their number.
-    """
+    """Return the smallest number of queries with which a test detects a given true difference above
+    0, between FEWEST and MOST. `deviation` is the standard deviation of the queries' differences:
+    sqrt(n) times the standard error. With the deviation of families, the result is a number of
+    families."""
     given = (np.asarray(of, np.float64) for of in (deviation, level, difference))
     spread, level, difference = np.broadcast_arrays(*given)
     low, high = (np.full(spread.shape, end, np.int64) for end in (FEWEST, MOST))
@@ -93,9 +90,10 @@ def queries_needed(
 
 
 def of_pairs(found: DataFrame, n: int) -> DataFrame:
-    """`significance.pairs` over n queries with level (at which each pair is tested among all),
-    deviation (of the differences), detectable (at that level) and alone (at LEVEL). For families n
-    is their number; the test is a t-test over one more query than the degrees of freedom."""
+    """Add columns to `significance.pairs` over n queries: level (at which each pair is tested among
+    all), deviation (of the differences), and the detectable difference at that level (detectable)
+    and at LEVEL (alone). For families, n is their number, and the test is a t-test over one more
+    query than there are degrees of freedom."""
     over = found["freedom"] + 1 if "freedom" in found else n
     width = found["width"] if "width" in found else found["high"] - found["low"]
     level = level_of(width, found["error"], over)

@@ -1,8 +1,8 @@
 """Rank intervals: the uncertainty of the ranking of systems on a leaderboard.
 
 Queries are resampled within each dataset, and datasets are resampled if there are enough. Groups
-and rank intervals both come from one set of simultaneous intervals of all pairs' differences, so
-that they cannot contradict each other.
+and rank intervals both follow from the same simultaneous intervals of all pairs' differences, so
+they cannot contradict each other.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,21 +30,21 @@ from compute.evaluate.significance import (
 from compute.evaluate.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10
-"""Fewest datasets that are resampled: see COVERAGE."""
+"""Datasets are resampled only if there are at least this many: see COVERAGE."""
 COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
-"""Simulated coverage of a plain 95% interval over this many drawn datasets, by the benchmark
-`coverage`."""
+"""Simulated coverage of a plain 95% interval, by number of datasets (benchmark `coverage`)."""
 RESAMPLES = 2_000
 FEWEST_QUERIES, CLOSE, CLOSE_PAIRS = 100, 0.05, 0.25
-"""Fewest queries, and most standard errors of distance, for which the normal distribution replaces
-drawn means; the noise of 2,000 resamples is 0.06."""
+"""The normal distribution replaces drawn means if there are at least FEWEST_QUERIES queries and its
+percentiles are off by at most CLOSE standard errors for means and CLOSE_PAIRS for differences. The
+noise of 2,000 resamples is 0.06."""
 _BY_SKEW, _BY_TAILS = 0.474, 0.069
 """(z^2 - 1) / 6 and (z^3 - 3z) / 24 at z = 1.96."""
 _FLAT = 1e-12
-"""Share of the largest variance below which two systems differ only by rounding."""
+"""A variance below this share of the largest one is only rounding."""
 
 QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets", ""
-"""Units that are resampled."""
+"""What was resampled."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,22 @@ class Ranking:
 
     systems: DataFrame
     """row (of the given systems), mean, low, high (95% interval), rank, rank_low, rank_high, first
-    (share of resamples in which the system is first), group: letters separated by spaces; two
-    systems share a letter if and only if they are not significantly different. Intervals are absent
-    (nan, and ranks 0) if nothing was resampled."""
+    (share of resamples in which the system is first), group (letters separated by spaces; two
+    systems share a letter if and only if they are not significantly different). Intervals are
+    absent (nan, or 0 for ranks) if nothing was resampled."""
     better: NDArray[np.bool_]
-    """[i, j]: whether system i is significantly better than system j, at 5% for all pairs
-    together."""
+    """[i, j]: whether system i is significantly better than system j, at 5% over all pairs."""
     groups: tuple[tuple[int, ...], ...]
-    """Positions in `systems`, by letter; systems of a group are not significantly different."""
+    """Positions in `systems` of the members of each group, in the order of the letters. The systems
+    of a group are not significantly different."""
     drawn: str
-    """QUERIES, DATASETS, BOTH or NOTHING."""
+    """What was resampled: QUERIES, DATASETS, BOTH or NOTHING."""
     n_datasets: int
     n_queries: int
     """Number of queries; 0 without per-query scores."""
     n_left_out: int
     n_families: int = 0
-    """Number of query families, on all datasets; 0 if no dataset has any."""
+    """Number of query families on all datasets; 0 if no dataset has any."""
 
 
 @on_one_thread()
@@ -81,11 +81,11 @@ def of_scores(
 ) -> Ranking:
     """Rank systems by the mean over datasets of their mean over queries.
 
-    Every dataset has the same systems. `sign` is -1 if lower is better. From FEWEST_DATASETS on,
-    datasets are resampled too: the intervals then refer to datasets like these, otherwise to new
-    queries on these. The pairs' intervals are those of maxT over queries on one dataset, and over
-    datasets if they are drawn; otherwise those of the bootstrap. Raises WrongInput for fewer than
-    two queries.
+    Every dataset has the same systems. `sign` is -1 if lower is better. With FEWEST_DATASETS or
+    more, datasets are resampled too, and the intervals refer to datasets like these; otherwise they
+    refer to new queries on these datasets. The pairs' intervals are maxT's over queries on a single
+    dataset, maxT's over datasets if those are resampled, and otherwise those of the bootstrap.
+    Raises WrongInput for fewer than two queries.
     """
     _check(datasets)
     random = np.random.default_rng(seed)
@@ -118,10 +118,8 @@ def of_scores(
 def of_means(
     values: ArrayLike, *, sign: int = 1, resamples: int = RESAMPLES, seed: int = SEED
 ) -> Ranking:
-    """Rank systems by a table of systems x datasets, without per-query scores.
-
-    Only datasets are resampled, and only from FEWEST_DATASETS on.
-    """
+    """Rank systems by a table of systems x datasets, without per-query scores. With fewer than
+    FEWEST_DATASETS datasets, nothing is resampled."""
     given = np.asarray(values, dtype=np.float64)
     n, means = given.shape[1], given.mean(axis=1)
     sizes = {"n_datasets": n, "n_queries": 0, "n_left_out": 0}
@@ -134,6 +132,7 @@ def of_means(
 
 
 def _check(datasets: Sequence[Aligned]) -> None:
+    """Raise WrongInput if a dataset has too few queries or families for rank intervals."""
     if not datasets or min(dataset.values.shape[1] for dataset in datasets) < 2:
         raise WrongInput("no ranks: choose systems that answer two queries and more in common")
     for of in datasets:
@@ -147,13 +146,14 @@ def _check(datasets: Sequence[Aligned]) -> None:
 
 
 def _units(dataset: Aligned) -> float:
-    """Number of queries or families, or as how many equally weighted queries they count if less."""
+    """Return the number of queries or families, or their effective number if that is less."""
     by = dataset.weights if dataset.key else None
     return dataset.n_units if by is None else min(dataset.n_units, effective(by, dataset.families))
 
 
 def _parts(dataset: Aligned) -> Iterable[tuple[Values, Codes | None, Values | None]]:
-    """Values on each part, families of its queries, and their shares if they have weights."""
+    """Yield for each part of a dataset the values, the families of its queries, and the queries'
+    shares if they have weights."""
     names, families = dataset.queries["dataset"].to_numpy(), dataset.families
     for name in dict.fromkeys(names):
         own = names == name
@@ -166,12 +166,13 @@ def _parts(dataset: Aligned) -> Iterable[tuple[Values, Codes | None, Values | No
 
 
 def _mean(dataset: Aligned) -> Values:
+    """Return each system's mean over the parts of a dataset of its mean over queries."""
     parts = _parts(dataset)
     return np.mean([of.mean(axis=1) if by is None else of @ by for of, _, by in parts], axis=0)
 
 
 def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: means over queries resampled within each part."""
+    """Draw means over queries resampled within each part: resamples x systems."""
     parts = list(_parts(dataset))
     total = np.zeros((resamples, len(dataset.values)))
     for part, families, by in parts:
@@ -183,14 +184,14 @@ def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) 
         total += drawn(resamples, random)
     total /= len(parts)
     if dataset.runs is not None:
-        # Of so few runs the mean is off as Student's t is.
+        # The mean of so few runs deviates like Student's t.
         of = np.sqrt(dataset.runs.variance), np.maximum(dataset.runs.freedom, 1)
         total += (of[0] * random.standard_t(of[1], (resamples, *of[0].shape))).sum(axis=2)
     return total
 
 
 def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: means over individually drawn queries."""
+    """Draw means over individually resampled queries: resamples x systems."""
     n = part.shape[1]
     means = np.empty((resamples, len(part)))
     size = max(1, DRAWN_AT_ONCE // n)
@@ -203,7 +204,7 @@ def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) ->
 def _drawn_families(
     part: Values, families: Codes, by: Values | None, resamples: int, random: np.random.Generator
 ) -> Values:
-    """resamples x systems: means over the queries of individually drawn families."""
+    """Draw means over the queries of individually resampled families: resamples x systems."""
     sizes = np.bincount(families, by).astype(np.float64)
     totals = sums(part if by is None else part * by, families).T
     means, step = np.empty((resamples, len(part))), max(1, DRAWN_AT_ONCE // len(sizes))
@@ -215,32 +216,31 @@ def _drawn_families(
 
 @dataclass(frozen=True)
 class _Spread:
-    """First four moments of the means of systems over drawn queries.
-
-    With many queries, the drawn means differ from normal by less than the noise of the draws, whose
-    cost is proportional to the number of queries: 108 million draws for 54,000 queries and 2,000
-    resamples.
-    """
+    """The distribution of systems' means over resampled queries, approximated by its moments. With
+    many queries, the means are closer to normal than the noise of the draws. Drawing costs in
+    proportion to the number of queries: 108 million draws for 54,000 queries and 2,000
+    resamples."""
 
     n: int
     mean: Values
     covariance: Values
-    """systems x systems, of the mean."""
+    """Covariance of the means, systems x systems."""
     off: float
-    """Largest distance, in standard errors, between the 2.5 and 97.5 percentiles of a drawn mean
-    and the normal ones: the first terms of Cornish and Fisher's expansion (1938, Revue de
+    """How far, at most, the 2.5th and 97.5th percentiles of a resampled mean are from the normal
+    ones, in standard errors: the first terms of Cornish and Fisher's expansion (1938, Revue de
     l'Institut International de Statistique 5)."""
     off_pairs: float
     """The same for the differences of two systems."""
 
     @classmethod
     def of(cls, part: Values) -> "_Spread":
+        """Compute the moments from the values of systems x queries."""
         n, mean = part.shape[1], part.mean(axis=1)
         centred = part - mean[:, None]
         square, cube = centred**2, centred**3
         second, third = centred @ centred.T / n, square @ centred.T / n
         fourth, even = cube @ centred.T / n, square @ square.T / n
-        # The moments of i minus j, by the binomial theorem; on the diagonal, those of i.
+        # The moments of i minus j, by the binomial theorem; those of i on the diagonal.
         alone = np.diag(np.diag(second)), np.diag(np.diag(third)), np.diag(np.diag(fourth))
         variance = np.add.outer(np.diag(second), np.diag(second)) - 2 * second + alone[0]
         skew = np.subtract.outer(np.diag(third), np.diag(third)) - 3 * (third - third.T) + alone[1]
@@ -255,23 +255,24 @@ class _Spread:
         return cls(n, mean, second / n, off, float((far - np.diag(np.diag(far))).max()))
 
     def is_normal(self, close_pairs: float) -> bool:
-        """Return whether the normal distribution can replace drawing individual queries."""
+        """Return whether the normal distribution can replace resampling of queries."""
         return self.n >= FEWEST_QUERIES and self.off <= CLOSE and self.off_pairs <= close_pairs
 
     def drawn(self, resamples: int, random: np.random.Generator) -> Values:
-        """resamples x systems, drawn from the normal distribution with these moments."""
+        """Draw means from the normal distribution with these moments: resamples x systems."""
         lengths, axes = np.linalg.eigh(self.covariance)
         root = axes * np.sqrt(lengths.clip(0))
         return self.mean + random.standard_normal((resamples, len(self.mean))) @ root.T
 
 
 def _within(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: fixed datasets with resampled queries."""
+    """Draw means over fixed datasets with resampled queries: resamples x systems."""
     return np.mean([_drawn_means(dataset, resamples, random) for dataset in datasets], axis=0)
 
 
 def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: resampled datasets, with queries resampled at each draw of a dataset."""
+    """Draw means over resampled datasets, with queries resampled at each draw of a dataset:
+    resamples x systems."""
     chosen = random.integers(len(datasets), size=(resamples, len(datasets)))
     total = np.zeros((resamples, len(datasets[0].values)))
     for place, dataset in enumerate(datasets):
@@ -281,20 +282,17 @@ def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generat
 
 
 def _widening(units: float) -> float:
-    """Factor by which percentiles of few drawn units are too narrow: t over z, and n - 1 for n.
-
-    Hesterberg (2015, The American Statistician 69), the expanded percentile interval.
-    """
+    """Return the factor by which percentiles over few resampled units are too narrow: t over z,
+    times sqrt(n / (n - 1)). This is the expanded percentile interval (Hesterberg 2015, The American
+    Statistician 69)."""
     t = t_reach(LEVEL, units - 1)
     return float(t * np.sqrt(units / (units - 1)) / normal_reach(LEVEL))
 
 
 def _by_max_t(values: Values, sign: int, **of: Any) -> NDArray[np.bool_]:
-    """[i, j]: whether maxT's interval of i minus j lies above 0.
-
-    Over few datasets the bootstrap would be anticonservative: with 10 equal systems, it called some
-    pair different on 13% of simulated boards of 18 datasets, and on 18% of those of 10 datasets.
-    """
+    """Return a matrix: [i, j] is whether i is significantly better than j by maxT's intervals. Over
+    few datasets the bootstrap would reject too often: with 10 equal systems, it called some pair
+    different on 13% of simulated boards of 18 datasets, and on 18% of those of 10 datasets."""
     n = len(values)
     better = np.zeros((n, n), bool)
     if n > 1:
@@ -307,11 +305,9 @@ def _by_max_t(values: Values, sign: int, **of: Any) -> NDArray[np.bool_]:
 
 
 def _by_bootstrap(means: Values, drawn: Values, units: float) -> NDArray[np.bool_]:
-    """[i, j]: whether the simultaneous interval of i minus j lies above 0.
-
-    The intervals are difference -+ c x standard error, both from the resamples; c is the 95th
-    percentile of the largest studentised deviation over all pairs.
-    """
+    """Return a matrix: [i, j] is whether the simultaneous interval of i minus j lies above 0. The
+    intervals are difference ± c x standard error, both from the resamples; c is the 95th percentile
+    of the largest studentised deviation over all pairs."""
     n, columns = len(means), drawn.T.copy()
     highest, errors = np.zeros(len(drawn)), np.zeros((n, n))
     for row in range(n - 1):
@@ -338,6 +334,7 @@ def _ranking(
     n_left_out: int,
     n_families: int = 0,
 ) -> Ranking:
+    """Assemble the ranking; `apart` is from `_by_max_t`, `units` counts the resampled units."""
     rank = tolerance.ranks(sign * means).astype(int)
     order = np.argsort(rank, kind="stable")
     better = apart[np.ix_(order, order)]
@@ -358,22 +355,20 @@ def _ranking(
 
 
 def _percentiles(drawn: Values, units: float) -> Values:
-    """2 x systems: bounds of the expanded percentile interval."""
+    """Return the bounds of the expanded percentile intervals: 2 x systems."""
     tail = float(normal_chance(normal_reach(LEVEL) * _widening(units))) / 2
     return np.quantile(drawn, [tail, 1 - tail], axis=0)
 
 
 def _first(worth: Values) -> Values:
-    """Share of resamples in which each system is first; ties share it."""
+    """Return the share of resamples in which each system is first; tied systems divide it."""
     firsts = equal(worth, worth.max(axis=1, keepdims=True))
     return (firsts / firsts.sum(axis=1, keepdims=True)).mean(axis=0)
 
 
 def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Groups such that two systems share one if and only if they are not significantly different.
-
-    Each group is as large as possible, grown from the first pair that is in no group yet, in order.
-    """
+    """Return groups such that two systems share one if and only if `apart` does not separate them.
+    Each group is as large as possible, grown from the first pair that is in no group yet."""
     alike = ~apart
     covered = np.zeros_like(alike)
     groups = []
@@ -383,7 +378,7 @@ def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
             if not alike[one, other] or covered[one, other] or alone:
                 continue
             members = [one] if one == other else [one, other]
-            # A system that is compatible with all members so far may join, best first.
+            # A system may join if it is separated from no member so far; better ones join first.
             fitting = np.logical_and.reduce(alike[members], axis=0)
             for place in range(len(alike)):
                 if fitting[place] and place not in members:
@@ -395,7 +390,7 @@ def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def letters(groups: Sequence[Sequence[int]], n: int) -> list[str]:
-    """Letters of each system's groups, separated by spaces: compact letters (Piepho 2004)."""
+    """Return the letters of the groups of n systems, with spaces: compact letters (Piepho 2004)."""
     found: list[list[str]] = [[] for _ in range(n)]
     for number, members in enumerate(groups):
         for place in members:
@@ -404,13 +399,13 @@ def letters(groups: Sequence[Sequence[int]], n: int) -> list[str]:
 
 
 def letter(number: int) -> str:
-    """a to z, then aa, ab …"""
+    """Return the letter of a group by its number: a to z, then aa, ab …"""
     before, last = divmod(number, len(ascii_lowercase))
     return (letter(before - 1) if before else "") + ascii_lowercase[last]
 
 
 def after(name: str) -> str:
-    """The next letter: b after a, aa after z."""
+    """Return the next letter: b after a, aa after z."""
     number = 0
     for character in name:
         number = number * len(ascii_lowercase) + ascii_lowercase.index(character) + 1

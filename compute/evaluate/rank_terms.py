@@ -1,7 +1,7 @@
-"""Contribution of each rank to a measure, for measures that are sums over the ranks.
+"""The contribution of each rank to a measure that is a sum over the ranks.
 
-The relevance of a list is given by rank, nan for a hole. A rank contributes a gain over a discount;
-a score is the sum of these terms over a divisor.
+The input is the relevance at each rank of a list, nan for a hole. A rank contributes a gain divided
+by a discount; a score is the sum of these terms divided by a divisor.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ Values = NDArray[np.float64]
 FILLED = "ranks that are filled"
 RELEVANT = "relevant documents"
 Parts = tuple[Values, Values]
-"""Gain and discount by rank; a rank contributes gain over discount."""
+"""Gain and discount at each rank, which contributes gain / discount."""
 
 
 class Terms(NamedTuple):
-    """A measure: the contribution of each rank, and the divisor of the sum."""
+    """The contribution of each rank to a measure, and the divisor of the sum."""
 
     parts: Callable[[Values], Parts]
     divisor: Callable[["Lists"], float]
@@ -31,7 +31,7 @@ class Terms(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Inputs of divisors, for a query and a list down to rank k."""
+    """Inputs of divisors: a query and its list down to rank k."""
 
     best: DataFrame
     """Ideal order of the documents judged relevant, with the column `term`."""
@@ -45,48 +45,49 @@ def _ranks(relevance: Values) -> Values:
 
 
 def graded(relevance: Values) -> Parts:
-    """The relevance, discounted by log2(1 + rank): nDCG."""
+    """Return the relevance, with the discount log2(1 + rank): nDCG."""
     return np.where(relevance > 0, relevance, 0.0), np.log2(_ranks(relevance) + 1)
 
 
 def counted(relevance: Values) -> Parts:
-    """1 for each relevant document: recall, precision."""
+    """Return a gain of 1 for each relevant document, without a discount: recall, precision."""
     return (relevance > 0).astype(np.float64), np.ones(len(relevance))
 
 
 def precise(relevance: Values) -> Parts:
-    """The precision at each relevant document: average precision."""
+    """Return the precision at each relevant document: average precision."""
     found = relevance > 0
     return np.where(found, np.cumsum(found), 0.0), _ranks(relevance)
 
 
 def _is_first(relevance: Values) -> Values:
+    """Return 1 at the first relevant document and 0 elsewhere."""
     found = relevance > 0
     return (found & (np.cumsum(found) == 1)).astype(np.float64)
 
 
 def first(relevance: Values) -> Parts:
-    """1 for the first relevant document, divided by its rank: reciprocal rank."""
+    """Return 1 for the first relevant document, with its rank as discount: reciprocal rank."""
     return _is_first(relevance), _ranks(relevance)
 
 
 def first_alone(relevance: Values) -> Parts:
-    """1 for the first relevant document, regardless of its rank: success."""
+    """Return a gain of 1 for the first relevant document, without a discount: success."""
     return _is_first(relevance), np.ones(len(relevance))
 
 
 def judged(relevance: Values) -> Parts:
-    """1 for each judged document."""
+    """Return a gain of 1 for each judged document."""
     return (~np.isnan(relevance)).astype(np.float64), np.ones(len(relevance))
 
 
 def unjudged(relevance: Values) -> Parts:
-    """1 for each hole."""
+    """Return a gain of 1 for each hole."""
     return np.isnan(relevance).astype(np.float64), np.ones(len(relevance))
 
 
 def total(terms: pd.Series) -> float:
-    """The sum as in `measures`: added term by term, without additional precision."""
+    """Sum the terms one by one as `measures` does, without additional precision."""
     return float(np.add.accumulate(terms.to_numpy(np.float64))[-1]) if len(terms) else 0.0
 
 

@@ -1,9 +1,10 @@
 """Runs: hits ranked canonically, read from and written to TREC run files.
 
-Every number uses the canonical ranking: without self hits if the dataset excludes them, by
-descending 32-bit score, then by descending doc_id bytes (trec_eval's order, as in pytrec_eval), one
-rank per document, truncated at a depth. Ranking millions of hits is one sort of numbers: a query's
-place among the ids and the score form a 64-bit key. Ids are compared only if scores are equal.
+Every number uses the canonical ranking: without self hits if the dataset excludes them, ordered by
+descending 32-bit score and then by descending doc_id bytes (trec_eval's order, as in pytrec_eval),
+with one rank per document, truncated at a depth. Millions of hits are ranked by sorting numbers: a
+query's position among the ids and the score form a 64-bit key. Ids are compared only if scores are
+equal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,13 +43,13 @@ RANKED_LINE = trec.Layout(
     _LINE.what,
     tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
-"""Columns of a run line that `check` also reads."""
+"""Layout of a run line with the rank, which only `check` reads."""
 _HITS = parquet_files.schema("query_id:large_string doc_id:large_string score:double")
 _LARGEST = 2**31 - 1
-"""Bytes of text that fit into one piece of a column of type `string`."""
+"""Maximum number of bytes in one piece of a column of type `string`."""
 _WRITTEN = 1_000_000  # lines at a time
 _SLICE = 1 << 16
-"""Approximate number of hits ranked together, whose arrays fit into the processor's caches."""
+"""Approximate number of hits ranked together; their arrays fit into a processor's caches."""
 _SIGN = np.uint32(1 << 31)
 _RANKED = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())])
 
@@ -57,30 +58,30 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Run:
-    """Canonical ranking of a system's hits on a dataset, with counts of faulty lines."""
+    """The canonical ranking of a system's hits on a dataset, with counts of irregular hits."""
 
     content: "pd.DataFrame | Lists"
-    """A frame as from `frame`, or its parts."""
+    """The frame that `frame` returns, or the lists from which it is assembled."""
     duplicates: int = 0
-    """Number of hits left out because their document ranks higher in the same list."""
+    """Number of hits left out because their document has a higher rank in the same list."""
     self_hits: int = 0
     """Number of hits left out because doc_id equals query_id."""
     tied: int = 0
-    """Number of kept hits with the same 32-bit score as a neighbour, ordered by the tie rule."""
+    """Number of kept hits with the same 32-bit score as a neighbour, ordered by doc_id."""
     below: int = 0
     """Number of hits left out because they are below the depth."""
 
     @property
     def frame(self) -> pd.DataFrame:
-        """query_id, doc_id, rank (int32, from 1 without gaps), score (float64), in that order."""
+        """Return query_id, doc_id, rank (int32, from 1 without gaps) and score (float64)."""
         if isinstance(self.content, pd.DataFrame):
             return self.content
-        # A column of the table is freed once the frame has it, since columns are large.
+        # Columns are large, so each column of the table is freed once the frame has it.
         table = pa.Table.from_batches(self.batches(), _RANKED)
         return table.to_pandas(split_blocks=True, self_destruct=True)
 
     def batches(self, size: int = _SLICE) -> Iterator[pa.RecordBatch]:
-        """Rows of `frame` in blocks; only a few blocks are in memory at once."""
+        """Yield the rows of `frame` in blocks; only a few blocks are in memory at once."""
         if isinstance(self.content, pd.DataFrame):
             table = pa.Table.from_pandas(self.content, preserve_index=False)
             yield from table.to_batches(max_chunksize=size)
@@ -94,7 +95,7 @@ class Run:
             yield ahead.result()
 
     def top(self, k: int) -> pd.DataFrame:
-        """Rows of `frame` down to a rank."""
+        """Return the rows of `frame` down to rank k."""
         if isinstance(self.content, pd.DataFrame):
             return self.content[self.content["rank"] <= k]
         starts = self.content.starts
@@ -103,18 +104,16 @@ class Run:
 
 
 def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
-    """Hits (query_id, doc_id, score, in any order) as a run of at most `depth` ranks per query.
-
-    Self hits are removed before truncation; if a document occurs twice in a list, the higher rank
-    is kept. Raises WrongInput for a score that is NaN or infinite.
-    """
+    """Rank hits (query_id, doc_id, score, in any order) as a run of at most `depth` ranks per
+    query. With `drop_self`, self hits are removed before truncation. If a document occurs twice in
+    a list, its higher rank is kept. Raises WrongInput for a score that is NaN or infinite."""
     table = pa.Table.from_pandas(hits[_HITS.names], schema=_HITS, preserve_index=False)
     run = ranked(table, depth=depth, drop_self=drop_self)
     return replace(run, content=run.frame)
 
 
 def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
-    """`canonical` for a table as from `read`; the run is assembled when needed."""
+    """Rank a table from `read` as `canonical` does; the frame is assembled when needed."""
     _refuse_strange_scores(hits)
     given = hits.num_rows
     if drop_self:
@@ -136,6 +135,7 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
 
 
 def _refuse_strange_scores(hits: pa.Table) -> None:
+    """Raise WrongInput, which names the hit, if a score is NaN or infinite."""
     for chunk in hits.to_batches():
         score = chunk["score"].to_numpy(zero_copy_only=False)
         if not np.isfinite(score).all():
@@ -148,7 +148,7 @@ def _refuse_strange_scores(hits: pa.Table) -> None:
 
 
 def _numbered(queries: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Ids of the queries, with their dictionary sorted."""
+    """Return the ids of the queries as a dictionary array whose dictionary is sorted."""
     if not pa.types.is_dictionary(queries.type):
         queries = queries.dictionary_encode()
     whole = _whole(queries)
@@ -163,7 +163,7 @@ def _numbered(queries: pa.ChunkedArray) -> pa.DictionaryArray:
 
 @dataclass(frozen=True)
 class Lists:
-    """Hits in any order, with the order that makes them a run."""
+    """Hits in any order, with the order that turns them into a run."""
 
     names: pa.Array
     """The sorted ids of the queries."""
@@ -172,25 +172,24 @@ class Lists:
     doc_ids: pa.Array
     score: NDArray[np.float64]
     order: NDArray[np.unsignedinteger]
-    """Positions of the hits in the order of the run."""
+    """Positions of the kept hits, in the order of the run."""
     starts: NDArray[np.int64]
-    """First hit of each query's list in the run, and the end of the last list."""
+    """Position in `order` of the start of each query's list, and the end of the last list."""
 
     @classmethod
     def of(cls, hits: pa.Table) -> "Lists":
-        """Lists of unranked hits; `settle` fills `order`, which is undefined before, slice by
-        slice."""
+        """Make lists of unranked hits; `order` is undefined until `settle` fills it."""
         queries, n = _numbered(hits["query_id"]), hits.num_rows
         number, score = queries.indices.to_numpy(), hits["score"].to_numpy()
         order, doc_ids = np.empty(n, np.min_scalar_type(n)), _whole(hits["doc_id"])
         return cls(queries.dictionary, number, doc_ids, score, order, np.zeros(1, np.int64))
 
     def slices(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-        """Slices of whole queries in order: start of each in the run, and starts and lengths of its
-        blocks of hits."""
+        """Yield slices of whole queries in order: the start of each in the run, and the starts and
+        lengths of its blocks of hits."""
         heads = np.append(0, np.flatnonzero(self.query[1:] != self.query[:-1]) + 1)
         lengths = np.diff(heads, append=len(self.query))
-        # A query's hits are usually adjacent, so few blocks are sorted.
+        # A query's hits are usually adjacent, so there are few blocks to sort.
         blocks = np.argsort(self.query[heads], kind="stable")
         heads, lengths = heads[blocks], lengths[blocks]
         starts = np.cumsum(lengths) - lengths
@@ -202,8 +201,8 @@ class Lists:
     def settle(
         self, depth: int, start: int, heads: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> tuple[slice, NDArray[np.int64], int, int]:
-        """Rank a slice: returns its part of the order, the lengths of its lists, and its numbers of
-        duplicates and tied hits."""
+        """Rank a slice. Returns which part of the order it filled, the lengths of its lists, and
+        its numbers of duplicates and tied hits."""
         ends = np.cumsum(lengths)
         chosen = np.repeat(heads - (ends - lengths), lengths) + np.arange(ends[-1])
         query, score = self.query[chosen], self.score[chosen]
@@ -225,14 +224,14 @@ class Lists:
         return filled, lists, duplicates, int(_equal_neighbours(key[kept]).sum())
 
     def cut(self, filled: Sequence[slice], lengths: Sequence[NDArray[np.int64]]) -> "Lists":
-        """The order without the gaps between slices."""
+        """Return the lists with their starts, without the gaps that omitted hits left."""
         starts, order = np.append(0, np.cumsum(np.concatenate(lengths))), self.order
         if starts[-1] < len(order):
             order = np.concatenate([order[some] for some in filled])
         return replace(self, order=order, starts=starts)
 
     def batch(self, rows: NDArray[np.int64]) -> pa.RecordBatch:
-        """Next rows of the run."""
+        """Return these rows of the run; rows beyond its end are left out."""
         rows = rows[: np.searchsorted(rows, len(self.order))]
         rank = rows - self.starts[np.searchsorted(self.starts, rows, side="right") - 1] + 1
         order = self.order[rows]
@@ -243,7 +242,7 @@ class Lists:
 
 
 def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
-    """Positions of the hits; of equal query and document, only the best hit."""
+    """Return the positions of the hits, with only the best hit of each query and document."""
     codes = doc_ids.dictionary_encode().indices.to_numpy()
     pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
     every = np.sort(pair)
@@ -255,18 +254,19 @@ def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64
 
 
 def _key(query: NDArray[np.int32], score: NDArray[np.float64]) -> Keys:
-    """The query's number above the bits of its score, inverted so that larger scores come first."""
+    """Return sort keys: the query's number in the upper 32 bits, and the bits of the score in the
+    lower ones, changed so that larger scores come first."""
     with np.errstate(over="ignore"):  # beyond 32 bits: larger than all others, as in C
         single = score.astype(np.float32)
     single += np.float32(0)  # -0 is 0
     bits = single.view(np.uint32)
-    # Floats above 0 are ordered like their bits, those below 0 in reverse.
+    # Positive floats have the order of their bits, negative ones the reverse.
     np.bitwise_xor(bits, ~_SIGN, out=bits, where=bits < _SIGN)
     return (query.astype(np.uint64) << np.uint64(32)) | bits
 
 
 def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
-    """Sort hits with equal keys by descending doc_id."""
+    """Sort hits with equal keys by descending doc_id, in place."""
     places = np.flatnonzero(_equal_neighbours(key))
     if len(places):
         tied = pa.table({"key": key[places], "doc_id": doc_ids.take(pa.array(order[places]))})
@@ -276,13 +276,13 @@ def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
 
 
 def _places(key: Keys) -> NDArray[np.int64]:
-    """Rank, from 1, of each sorted key in its query's list."""
+    """Return the rank of each sorted key in its query's list, from 1."""
     starts = np.append(0, np.flatnonzero((key[1:] ^ key[:-1]) >> np.uint64(32)) + 1)
     return np.arange(1, len(key) + 1) - np.repeat(starts, np.diff(starts, append=len(key)))
 
 
 def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
-    """Mask of the sorted keys that equal the previous or the next one."""
+    """Return a mask of the sorted keys that equal the previous or the next one."""
     same = np.append(key[1:] == key[:-1], [False] * bool(len(key)))
     return same | np.roll(same, 1)
 
@@ -290,10 +290,10 @@ def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
 def read(
     path: Path, *, any_tag: bool = False, ranks: bool = False, how: shapes.How | None = None
 ) -> tuple[str, pa.Table]:
-    """A run file's tag and its hits: query_id (a dictionary), doc_id, score, in file order. The
-    file has TREC's lines, or another format read by `shapes`, which may have no tag or rank. As in
+    """Read a run file's tag and its hits in file order: query_id (a dictionary), doc_id, score. The
+    file has TREC's lines or another format of `shapes`, which may have no tag or rank. As in
     trec_eval, the rank column is ignored; with `ranks` it is read unchanged (rank, a dictionary of
-    bytes). Lines with several tags, or with none, are refused; with `any_tag` they are read as one
+    bytes). Lines with several tags, or with none, are refused. With `any_tag` they are read as one
     run under the first tag, unless several tags share a hit, which means several runs. Raises
     Missing or WrongInput, with file and line."""
     held = shapes.held(path, how)
@@ -308,7 +308,7 @@ def read(
         ways = ["give each run its own file"] * bool(tags)
         ways += ["name them as one run (--system NAME)"] * (not several)
         raise WrongInput(f"{path}: {told} where a run has one; {', or '.join(ways)}")
-    # Combine each column into one piece, as ranking requires, and free its pieces in turn.
+    # Ranking needs each column in one piece; the old pieces are freed column by column.
     table, whole = table.select(names), {}
     for name in table.column_names:
         pa.default_memory_pool().release_unused()
@@ -318,7 +318,7 @@ def read(
 
 
 def line_of(path: Path, *, ranks: bool) -> trec.Layout:
-    """Layout of a run file's lines; the first may have no tag."""
+    """Return the layout of a run file's lines, without a tag if its first line has none."""
     layout = RANKED_LINE if ranks else _LINE
     lines = [line.split() for line in trec.lines(path) if line.strip() and line[0] != "#"][:1]
     if lines and len(lines[0]) == 5 and trec.reads_as_number(lines[0][4]):
@@ -334,7 +334,7 @@ def _shared(table: pa.Table) -> bool:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """The column as one piece, not copied if it is already one."""
+    """Return the column as one piece, without a copy if it already is."""
     if column.num_chunks == 1:
         return column.chunk(0)
     if pa.types.is_dictionary(column.type):
@@ -347,17 +347,17 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def read_trec(
     path: Path, *, any_tag: bool = False, how: shapes.How | None = None
 ) -> tuple[str, pd.DataFrame]:
-    """`read` as a frame."""
+    """Read a run file as `read` does, and return its tag and a frame (query_id, doc_id, score)."""
     tag, table = read(path, any_tag=any_tag, how=how)
     return tag, table.cast(_HITS).to_pandas()
 
 
 def write_trec(run: pd.DataFrame, tag: str, path: Path) -> None:
     """Write query_id, doc_id, rank, score as a run file; `.gz` or `.zst` in the name compresses it.
-    Scores are written as 32-bit floats with the fewest digits that read back as the same value, so
-    a reader that compares them in 64 bits sees the same ties and the same order; a score too large
-    for 32 bits is written as 1e+39. Raises WrongInput for an id or tag that is not allowed in a
-    file of space-separated columns."""
+    Scores are 32-bit floats with the fewest digits that give the same value when read, so a reader
+    that compares them in 64 bits sees the same ties and the same order. A score too large for 32
+    bits is written as 1e+39. Raises WrongInput for an id or tag that is not allowed in a file of
+    space-separated columns."""
     for names in (run["query_id"], run["doc_id"], pd.Series([tag], dtype="str")):
         trec.refuse_blanks(names.astype("str"), path)
     with pa.output_stream(str(path), compression="detect") as file:
@@ -366,6 +366,7 @@ def write_trec(run: pd.DataFrame, tag: str, path: Path) -> None:
 
 
 def _text(run: pd.DataFrame, tag: str) -> str:
+    """Return the lines of a run file."""
     with np.errstate(over="ignore"):
         single = run["score"].to_numpy(np.float64).astype(np.float32)
     table = pa.Table.from_pandas(run[["query_id", "doc_id", "rank"]], preserve_index=False)

@@ -21,29 +21,29 @@ class Explained:
 
     measure: str
     listed: DataFrame
-    """rank, doc_id, relevance (absent for a hole), gain, discount, term = gain / discount; a row
-    per filled rank down to the measure's cut-off."""
+    """rank, doc_id, relevance (absent for a hole), gain, discount and term (gain / discount): a row
+    for each filled rank down to the measure's cut-off."""
     best: DataFrame
-    """rank, relevance, gain, discount, term of the ideal order of the documents judged relevant,
-    down to the same cut-off; empty for a measure without an ideal order."""
+    """rank, relevance, gain, discount and term of the ideal order of the relevant documents, down
+    to the same cut-off; empty for a measure without an ideal order."""
     divisor: float
-    """Divisor of the sum of the terms."""
+    """The sum of the terms is divided by this."""
     divided_by: str
     """Name of the divisor."""
 
     @property
     def total(self) -> float:
-        """Sum of the terms of the list."""
+        """Return the sum of the terms of the list."""
         return total(self.listed["term"])
 
     @property
     def value(self) -> float:
-        """The score: the total over the divisor, or 0 if the divisor is 0."""
+        """Return the score: the total over the divisor, or 0 if the divisor is 0."""
         return self.total / self.divisor if self.divisor else 0.0
 
     @property
     def best_total(self) -> float:
-        """Sum of the terms of the ideal order."""
+        """Return the sum of the terms of the ideal order."""
         return total(self.best["term"])
 
 
@@ -60,11 +60,9 @@ def explains(measure: str) -> bool:
 
 
 def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
-    """One query's score by a measure, rank by rank.
-
-    `hits`: rank, doc_id of one list; `judgements`: doc_id, relevance of the query. Raises
-    WrongInput for a measure that is not such a sum, like Bpref or Hole_beir@10.
-    """
+    """Break down one query's score by a measure, rank by rank. `hits` has rank and doc_id of one
+    list; `judgements` has doc_id and relevance for the query. Raises WrongInput for a measure that
+    is not such a sum, such as Bpref or Hole_beir@10."""
     parsed = parse(measure)
     row, k = parsed.formula.terms, parsed.k
     if row is None or k is None:
@@ -84,6 +82,7 @@ def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
 
 
 def _with_terms(frame: DataFrame, of: Measure, row: Terms) -> DataFrame:
+    """Add the columns gain, discount and term to rows with a relevance."""
     relevance = frame["relevance"].to_numpy(np.float64, na_value=np.nan)
     gain, discount = row.parts(of.worth(relevance))
     return frame.assign(gain=gain, discount=discount, term=gain / discount).reset_index(drop=True)

@@ -1,7 +1,6 @@
-"""Sign patterns: differences of queries under the hypothesis that no system is better.
-
-One matrix of patterns serves all pairs of systems, so that what is highest among them is known.
-"""
+"""Sign patterns for randomisation tests: if no system is better, each query's difference is as
+likely to have the other sign. All pairs of systems use the same patterns, so the highest statistic
+over all pairs is known for each pattern."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,57 +17,57 @@ from compute.evaluate.tolerance import TOLERANCE, equal, levels
 Values = NDArray[np.float64]
 
 LEVEL = 0.05
-"""Accepted family-wise error rate; intervals have 1 minus this confidence."""
+"""Accepted family-wise error rate; the confidence of intervals is 1 minus this."""
 BY_COUNT = ("holm", "bh")
-"""Corrections that multiply a single small p by the number of pairs."""
+"""Corrections that multiply the smallest p by the number of pairs."""
 BLOCK = 64
-"""Patterns at a time; those of 10,000 queries take 5 MB, which fit into a processor's cache."""
+"""Number of patterns in memory together; with 10,000 queries they take 5 MB, which fits into a
+processor's cache."""
 EXACT = 100
-"""Most differing queries for the exact distribution of Wilcoxon's test."""
+"""Maximum number of differing queries for which Wilcoxon's test uses the exact distribution."""
 MANY = 20_000
-"""Queries from which signs are drawn individually only for those that carry a difference."""
+"""With this many queries or more, signs are drawn one by one only where few queries matter."""
 FEW = 5_000
-"""Number of equal differences whose sum with random signs is normal to within the noise of 10,000
-patterns: at p = .05 half a step of that sum is worth .0017."""
+"""The sum of this many equal differences with random signs is normal to within the noise of 10,000
+patterns: at p = .05, half a step of the sum changes p by .0017."""
 _BITS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little") - 1
 
 
 def permutations_needed(n_pairs: int, correction: str, level: float = LEVEL) -> int:
-    """Fewest permutations with which a pair of a family can be significant at all.
-
-    The least p is 1 / (1 + B); Holm and Benjamini-Hochberg multiply a lone small one by the number
-    of pairs, maxT by nothing.
-    """
+    """Return the smallest number of permutations with which any pair of a family can be
+    significant. The smallest possible p is 1 / (1 + B); Holm and Benjamini-Hochberg multiply a
+    single small p by the number of pairs, while maxT does not."""
     factor = n_pairs if correction in BY_COUNT else 1
     return int(np.ceil(factor / level - 1e-9)) - 1
 
 
 @dataclass(frozen=True)
 class Signs:
-    """Sign patterns of n queries: all of them if no more than requested, else drawn ones."""
+    """Sign patterns of n queries: all possible ones if they are few, else `asked` random ones."""
 
     n: int
     asked: int
     seed: int
     drawn: bool = False
-    """True to draw patterns even if there are few."""
+    """True to draw random patterns even if there are few possible ones."""
 
     @property
     def all(self) -> bool:
+        """Return whether these are all possible patterns."""
         return not self.drawn and self.n < 31 and 2**self.n <= self.asked + 1
 
     @property
     def total(self) -> int:
-        """Divisor of p-values: all patterns, including the observed one."""
+        """Return the divisor of p-values: the number of patterns, including the observed one."""
         return 2**self.n if self.all else self.asked + 1
 
     @property
     def beside(self) -> int:
-        """The observed pattern, if it is not among the others."""
+        """Return 1 for the observed pattern if it is not among the others, else 0."""
         return 0 if self.all else 1
 
     def check(self, n_pairs: int, correction: str) -> None:
-        """Check the family. Raises WrongInput if none of its pairs could be significant."""
+        """Raise WrongInput if no pair of a family of this size could be significant."""
         needed = permutations_needed(n_pairs, correction)
         if self.all:
             if correction in BY_COUNT and 2**self.n < 2 * (needed + 1):
@@ -83,7 +82,7 @@ class Signs:
             )
 
     def blocks(self) -> Iterator[Values]:
-        """Blocks of patterns x queries, each 1 or -1; a block reuses the memory of the last one."""
+        """Yield blocks of patterns x queries with values 1 or -1; each reuses the same memory."""
         random, width = np.random.default_rng(self.seed), -(-self.n // 8)
         number = 2**self.n if self.all else self.asked
         held = np.empty((min(BLOCK, number), width, 8))
@@ -100,14 +99,13 @@ class Signs:
             yield signs.reshape(size, width * 8)[:, : self.n]
 
     def p(self, counts: NDArray[np.int64]) -> Values:
-        """(1 + count) / (1 + B), Phipson and Smyth (2010); exact if all patterns are counted."""
+        """Return p from the number of patterns that are at least as extreme: (1 + count) / (1 + B)
+        (Phipson and Smyth 2010), or the exact p if all patterns are counted."""
         return (self.beside + counts) / self.total
 
     def critical(self, highest: Values) -> float:
-        """The largest statistic that is not significant at LEVEL; infinite if none can be.
-
-        `highest`: of each pattern, the largest statistic of all pairs.
-        """
+        """Return the largest statistic that is not significant at LEVEL; infinite if none can be.
+        `highest` has, for each pattern, the largest statistic of all pairs."""
         allowed = int(np.floor(LEVEL * self.total + TOLERANCE)) - self.beside
         if allowed < 0 or allowed >= len(highest):
             return np.inf
@@ -115,17 +113,15 @@ class Signs:
 
 
 def flipped(values: Values, few: NDArray[np.bool_], drawn: Signs) -> Iterator[Values]:
-    """Sums of (S, n) values over the queries with flipped signs: patterns x systems, in blocks.
-
-    From MANY queries on, those of `few` (n,) are flipped one by one; what the others add is drawn
-    from the normal distribution of their flipped sums, whose covariance is that of the values.
-    """
+    """Yield the sums of (S, n) values over the queries with flipped signs, in blocks of patterns x
+    systems. With MANY queries or more, only the queries in the mask `few` are flipped one by one.
+    The sum over the others is drawn from a normal distribution with its covariance."""
     if drawn.n < MANY:
         columns = values.T.copy()
         yield from (signs @ columns for signs in drawn.blocks())
         return
     own, rest = values[:, few].T.copy(), values[:, ~few]
-    # Systems with equal values have the same sum, to the last digit.
+    # Systems with equal values get exactly the same sum.
     unlike = {row.tobytes(): place for place, row in enumerate(rest)}
     rows = list(unlike.values())
     places = [rows.index(unlike[row.tobytes()]) for row in rest]
@@ -138,12 +134,10 @@ def flipped(values: Values, few: NDArray[np.bool_], drawn: Signs) -> Iterator[Va
 
 
 def signed_ranks(gaps: Values) -> float:
-    """Two-sided p of Wilcoxon's signed-rank test, equal values left out; exact, given their ties,
-    where at most EXACT queries differ, else by the normal distribution.
-
-    Equal gaps share their mean rank. Of all 2^n ways to sign the ranks, the share in which a sum
-    is as far from its mean (Wilcoxon 1945; Pratt & Gibbons 1981, on ties); added up rank by rank.
-    """
+    """Return the two-sided p of Wilcoxon's signed-rank test, without zero differences. If at most
+    EXACT queries differ, it is exact given the ties, else from the normal distribution. Equal gaps
+    share their mean rank. The exact p is the share of all 2^n ways to sign the ranks in which the
+    sum is at least as far from its mean (Wilcoxon 1945; for ties Pratt & Gibbons 1981)."""
     from scipy import stats
 
     # Equal differences share a rank.
@@ -153,7 +147,7 @@ def signed_ranks(gaps: Values) -> float:
         return 1.0
     if len(gaps) > EXACT:
         return float(np.asarray(stats.wilcoxon(gaps, method="asymptotic"))[1])
-    # Twice the ranks are whole numbers.
+    # Mean ranks may end in .5, so they are doubled to be whole numbers.
     ranks = np.rint(2 * stats.rankdata(np.abs(gaps))).astype(np.int64)
     chances = np.ones(1)
     for rank in ranks:
@@ -165,16 +159,14 @@ def signed_ranks(gaps: Values) -> float:
 
 @contextmanager
 def on_one_thread() -> Iterator[None]:
-    """Keep NumPy's matrix products on one thread, for the whole process.
-
-    Products of tall matrices with few columns, which resampling is made of, take several times
-    longer on all threads than on one: the threads mostly wait for each other.
-    """
+    """Keep NumPy's matrix products on one thread, for the whole process. Resampling consists of
+    products of tall matrices with few columns, which take several times longer on all threads: the
+    threads mostly wait for each other."""
     with _controller().limit(limits=1, user_api="blas"):
         yield
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Scanning all loaded libraries takes milliseconds.
+    # The controller is kept, since scanning all loaded libraries takes milliseconds.
     return ThreadpoolController()

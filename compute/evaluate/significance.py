@@ -1,8 +1,8 @@
 """Tests of paired differences: is the difference between two systems significant on these queries?
 
-Values come as a matrix of systems x queries, nothing absent. Weights let the parts of a dataset
-count equally, or are those of its queries. The null hypothesis of a pair is that each query's
-difference is as likely to have the other sign; of families, that the sum of their differences is.
+Values form a matrix of systems x queries without absent values. Weights let the parts of a dataset
+count equally, or are given for its queries. The null hypothesis for a pair of systems is that each
+query's difference is as likely to have the other sign; with families, that each family's sum is.
 """
 
 from collections.abc import Callable
@@ -37,24 +37,24 @@ _STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
 PERMUTATIONS = 10_000
 RESAMPLES = 1_000
 SEED = 20_211
-"""Fixed seed, so that a p-value does not change when a page is opened again."""
+"""The seed is fixed, so that a p-value does not change when a page is reopened."""
 AT_ONCE = 500_000
-"""Differences of pairs on queries that are in memory together."""
+"""Number of differences (pairs x queries) in memory together."""
 DRAWN_AT_ONCE = 300_000
-"""Resampled queries in memory together, and in a processor's cache."""
+"""Number of resampled queries in memory together, which fit into a processor's cache."""
 NEAR = 1e-10
 """Relative tolerance of test statistics (not of a measure's values): statistics closer than this
 are equal and count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without a
-tolerance, ties of discrete values would fall to either side."""
+tolerance, it would decide ties of discrete values."""
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Values of systems on the queries that all of them have."""
+    """Values of systems on the queries for which all of them have a value."""
 
     systems: tuple[str, ...]
     queries: DataFrame
-    """dataset, query_id: columns of the matrix."""
+    """dataset and query_id of each column of the matrix."""
     values: Values
     """systems x queries."""
     weights: Values | None
@@ -62,15 +62,15 @@ class Aligned:
     n_left_out: int
     """Number of queries on which some system has no value."""
     families: Codes | None = None
-    """Family of each query, if the dataset has declared any."""
+    """Family of each query, if the dataset declares any."""
     runs: Runs | None = None
     """Run-to-run variances of the systems' means, if a system has several runs."""
     key: str = ""
-    """The key of the weights of queries; empty if the queries of a dataset count equally."""
+    """Name of the queries' weights; empty if the queries of a dataset count equally."""
 
     @property
     def n_units(self) -> int:
-        """Number of queries, or of their families."""
+        """Return the number of families, or of queries if there are none."""
         return self.values.shape[1] if self.families is None else int(self.families.max()) + 1
 
 
@@ -84,27 +84,28 @@ class Comparison:
     """Standard error of the difference."""
     low: float
     high: float
-    """Student's 95% interval of the difference, which excludes 0 if the t-test rejects."""
+    """Student's 95% interval of the difference, low to high; it excludes 0 if the t-test
+    rejects."""
     effect: float
     """Mean difference over the standard deviation of the differences."""
     effect_low: float
     effect_high: float
-    """Its 95% bootstrap interval; a bound is infinite if too few differences vary."""
+    """The 95% bootstrap interval of the effect; a bound is infinite if too few differences vary."""
     p_randomisation: float
     p_t: float
     p_wilcoxon: float
-    """p of Wilcoxon's test; absent (nan) for weighted queries or families: ranks allow neither."""
+    """p of Wilcoxon's test; nan for weighted queries or families, which ranks do not allow."""
     won: int
     lost: int
     equal: int
     families: int = 0
     """Number of query families; 0 if none are declared."""
     freedom: float = np.nan
-    """Degrees of freedom of the interval by families."""
+    """Degrees of freedom of the interval, with families."""
     design_effect: float = np.nan
-    """Variance of the difference by families over that by queries."""
+    """Variance of the difference by families over its variance by queries."""
     differing: int = 0
-    """Number of families with different sums."""
+    """Number of families whose sums differ."""
 
 
 BY_FAMILY = ("families", "freedom", "design_effect", "differing")
@@ -112,7 +113,7 @@ BY_FAMILY = ("families", "freedom", "design_effect", "differing")
 
 
 def by_part(parts: pd.Series) -> Values | None:
-    """Weights that sum to 1 and weight the parts equally; None for a single part."""
+    """Return weights that sum to 1 and give all parts equal weight; None for a single part."""
     if parts.nunique() < 2:
         return None
     sizes = parts.map(parts.value_counts()).to_numpy(dtype=np.float64)
@@ -132,21 +133,20 @@ def pairs(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> DataFrame:
-    """Every pair of systems: a, b, difference, low, high, p, p_adjusted, effect, effect_low,
-    effect_high, error, differing; a < b are row numbers and the difference is a minus b. `error` is
-    the standard error of the difference, `differing` the number of queries with different values.
-    `families` of the queries, if given, are tested, resampled and counted instead of queries, and
-    `freedom` has the degrees of freedom of the error; too few (`families.FEWEST`) have no p.
+    """Test every pair of systems; returns a, b, difference, low, high, p, p_adjusted, effect,
+    effect_low, effect_high, error, differing. a < b are row numbers, the difference is a minus b,
+    `error` its standard error and `differing` the number of queries with different values. If
+    `families` are given, they are tested, resampled and counted instead of queries, and `freedom`
+    has the error's degrees of freedom; fewer than `families.FEWEST` have no p.
 
-    `runs` are the run-to-run variances of the systems: where they move a pair, p and interval are
-    over queries and runs (`distributions`), and `width` has that of the interval over queries.
+    `runs` are the run-to-run variances of the systems. If they affect a pair, its p and interval
+    are over queries and runs (`distributions`); `width` is that of the interval over queries only.
 
-    `correction` is over all pairs: maxT, the single-step method of Westfall and Young (1993) with
-    studentised differences, of the randomisation test alone, whose intervals are then simultaneous
-    and agree with p_adjusted; holm, with intervals at Bonferroni's level; bh and none, with each
-    interval at its own. But for maxT, intervals are the t-test's. Raises WrongInput for an unknown
-    test or correction, fewer than two systems or queries, or permutations that could not call any
-    pair of the family significant.
+    `correction` is over all pairs: maxT (only for the randomisation test) is the single-step method
+    of Westfall and Young (1993) with studentised differences; its intervals are simultaneous and
+    agree with p_adjusted. The others have the t-test's intervals, at Bonferroni's level for holm
+    and uncorrected for bh and none. Raises WrongInput for an unknown test or correction, fewer than
+    two systems or queries, or too few permutations for any pair of the family to be significant.
     """
     given, own = _checked(values, weights)
     _check_names(test, correction)
@@ -176,7 +176,7 @@ def two(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """One pair, by all tests. Raises WrongInput for fewer than two queries."""
+    """Compare two systems by all tests. Raises WrongInput for fewer than two queries."""
     both, own = _checked(np.array([a, b], dtype=np.float64), weights)
     about: dict[str, Any] = {"permutations": permutations, "resamples": resamples, "seed": seed}
     row = pairs(both, weights=own, families=families, runs=runs, **about).iloc[0]
@@ -211,19 +211,17 @@ def two(
 
 @dataclass(frozen=True)
 class _Family:
-    """All pairs of some systems, with sums that do not change when signs flip; arrays by pair.
-
-    w and d are of families where there are any: their shares of the weights, and weighted means.
-    """
+    """All pairs of some systems, with sums over queries by pair. w are the queries' weights and d
+    their differences; with families, w are the families' shares and d their weighted means."""
 
     n: int
     """Number of queries."""
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     mean: Values
-    """Sum of w d, with weights that sum to 1."""
+    """Sum of w d."""
     square: Values
-    """Sum of w^2 d^2: the variance of that sum over all sign patterns."""
+    """Sum of w^2 d^2: the variance of the mean over all sign patterns."""
     cross: Values
     """Sum of w^2 d."""
     spread: Values
@@ -231,24 +229,25 @@ class _Family:
     differing: NDArray[np.int64]
     """Number of queries on which the two systems differ."""
     weight: float
-    """Sum of w^2: 1 / n without weights."""
+    """Sum of w^2, which is 1 / n without weights."""
     freedom: float
     families: Codes | None = None
     robust: tuple[Values, Values, float] | None = None
-    """`square`, `cross` and `weight` with every w^2 over 1 - w, as in CR2; for families."""
+    """With families, `square`, `cross` and `weight` with every w^2 divided by 1 - w, as in CR2."""
     runs: Runs | None = None
 
     def over(self, runs: Runs | None) -> "_Family":
-        """With these systems' variances over runs."""
+        """Add the run-to-run variances of the systems."""
         return self if runs is None else replace(self, runs=runs.pairs(self.a, self.b))
 
     def moved(self, alone: ArrayLike, of_runs: Callable[[Runs], Values]) -> Values:
-        """The values of the pairs, of those that runs move by them."""
+        """Return `alone` by pair, replaced by `of_runs` for pairs whose difference runs affect."""
         given = np.asarray(alone)
         return given if self.runs is None else np.where(self.runs.some, of_runs(self.runs), given)
 
     @classmethod
     def of(cls, values: Values, weights: Values, families: Codes | None = None) -> "_Family":
+        """Compute the sums for all pairs of systems."""
         if families is not None:
             return cls._by_family(values, weights, families)
         a, b = (side.astype(np.int64) for side in np.triu_indices(len(values), 1))
@@ -277,6 +276,7 @@ class _Family:
 
     @classmethod
     def _by_family(cls, values: Values, weights: Values, families: Codes) -> "_Family":
+        """Compute the sums with families as units. Raises WrongInput for a single family."""
         alone = cls.of(values, weights)
         means, shares = of_families.collapsed(values, weights, families)
         if len(shares) < 2:
@@ -294,7 +294,7 @@ class _Family:
 
     @property
     def scale(self) -> Values:
-        """1 over the standard deviation of the mean over all sign patterns; 0 for equal systems."""
+        """Return 1 / the mean's standard deviation over all sign patterns; 0 for equal systems."""
         return np.divide(1, np.sqrt(self.square), out=np.zeros_like(self.mean), where=self.some)
 
     @property
@@ -303,8 +303,8 @@ class _Family:
 
     @property
     def error(self) -> Values:
-        """Standard error of the mean: s / sqrt(n) without weights, else White's with n / (n-1), as
-        for weighted least squares on a constant; CR2 for families."""
+        """Return the standard error of the mean: s / sqrt(n) without weights, CR2 for families,
+        else White's with n / (n-1), as for weighted least squares on a constant."""
         square, cross, weight = self.robust or (self.square, self.cross, self.weight)
         squares = square - 2 * self.mean * cross + self.mean**2 * weight
         squares = np.where(squares > NEAR**2 * square, squares, 0)
@@ -312,53 +312,50 @@ class _Family:
 
     @property
     def effect(self) -> Values:
-        """Mean over standard deviation (Cohen's d of paired differences); 0 for equal systems,
-        absent if all queries differ by the same."""
+        """Return the mean over the standard deviation (Cohen's d of paired differences): 0 for
+        equal systems, nan if all queries have the same difference."""
         return _effect(self.mean, self.spread, self.n)
 
     def t_test(self) -> Values:
-        """Two-sided p-values of the paired t-test."""
+        """Return the two-sided p-values of the paired t-test."""
         t = np.divide(
             np.abs(self.mean), self.error, out=np.full_like(self.mean, np.inf), where=self.error > 0
         )
         return self.chance(np.where(self.some, t_chance(t, self.freedom), 1.0))
 
     def chance(self, p: Values) -> Values:
-        """The p-values, of pairs that runs move over queries and runs."""
+        """Return p, replaced by p over queries and runs for pairs whose difference runs affect."""
         return self.moved(p, lambda of: of.chance(self.mean, self.error, self.freedom))
 
     def interval(self, level: float) -> tuple[Values, Values]:
-        """The t-test's interval of each mean."""
+        """Return the t-test's interval of each mean."""
         return student(self.mean, self.error, self.freedom, level)
 
     def widened(self, ends: tuple[Values, Values], level: float) -> tuple[Values, Values]:
-        """The intervals, of pairs that runs move those over queries and runs at this level."""
+        """Return `ends`, replaced by intervals over queries and runs for pairs that runs affect."""
         how = self.error, self.freedom, level
         low = self.moved(ends[0], lambda of: self.mean - of.half(*how))
         return low, self.moved(ends[1], lambda of: self.mean + of.half(*how))
 
     def farness(self, p: Values) -> Values:
-        """The studentised difference of each pair, of pairs that runs move that of the same p."""
+        """Return each pair's studentised difference; if runs affect it, the one with this p."""
         n, square = 1 / self.weight, t_reach(np.maximum(p, 1e-300), self.freedom) ** 2
         like = np.sqrt(n * square / (n - 1 + square))
         return self.moved(np.abs(self.mean) * self.scale, lambda _: like)
 
     def level(self, highest: float) -> float:
-        """The level of the t-test that rejects studentised differences above `highest`."""
+        """Return the level of the t-test that rejects studentised differences above `highest`."""
         n, square = 1 / self.weight, highest**2
         if square >= n:
             return 0.0
         return float(t_chance(np.sqrt((n - 1) * square / (n - square)), self.freedom))
 
     def not_rejected(self, highest: float) -> tuple[Values, Values]:
-        """The differences x for which |u(x)| is at most `highest`.
-
-        u(x) = (mean - x) / sqrt(sum of w^2 (d - x)^2), so that the ends solve a quadratic equation;
-        without weights they are mean -+ t x error with t^2 = (n - 1) u^2 / (n - u^2). Boundless
-        where no difference could be rejected.
-        """
-        # Like p, this treats statistics that differ by rounding as equal, so 0 lies within if the
-        # statistic equals the limit.
+        """Return the ends of the differences x for which |u(x)| is at most `highest`. u(x) = (mean
+        - x) / sqrt(sum of w^2 (d - x)^2), so the ends solve a quadratic equation. Without weights
+        they are mean ± t x error with t^2 = (n - 1) u^2 / (n - u^2). They are infinite if no
+        difference could be rejected."""
+        # As for p, rounding does not count, so 0 is inside if the statistic equals the limit.
         square = (highest * (1 + NEAR)) ** 2
         lead = 1 - square * self.weight
         if not lead > NEAR:
@@ -370,6 +367,7 @@ class _Family:
 
 
 def _effect(mean: Values, spread: Values, n: int) -> Values:
+    """Return the mean over the standard deviation: 0 for equal systems, nan without spread."""
     variance = (spread - mean**2) * n / (n - 1)
     flat = variance <= NEAR * spread
     unlike = np.where(np.abs(mean) > 0, np.nan, 0.0)
@@ -377,10 +375,8 @@ def _effect(mean: Values, spread: Values, n: int) -> Values:
 
 
 def _checked(values: ArrayLike, weights: ArrayLike | None) -> tuple[Values, Values]:
-    """The matrix with equal values the same to the last digit, and weights that sum to 1.
-
-    Studentised, a difference of two systems that is rounding alone would be larger than any other.
-    """
+    """Return the matrix with equal values made identical, and weights that sum to 1. Otherwise, a
+    difference that is only rounding could be larger than any other once it is studentised."""
     given = levels(values)
     if np.isnan(given).any():
         raise ValueError("a value is absent: leave its query out")
@@ -393,6 +389,7 @@ def _checked(values: ArrayLike, weights: ArrayLike | None) -> tuple[Values, Valu
 
 
 def _check_names(test: str, correction: str) -> None:
+    """Raise WrongInput for an unknown test or correction, or a combination that does not exist."""
     for name, known in ((test, TESTS), (correction, CORRECTIONS)):
         if name not in known:
             raise WrongInput(f"{name!r} is none of: {', '.join(known)}")
@@ -408,7 +405,7 @@ def _tested(
     correction: str,
     drawn: Signs,
 ) -> tuple[Values, Values, tuple[Values, Values], Values]:
-    """p and p_adjusted by pair, the ends of the intervals, and their widths over queries."""
+    """Return p and p_adjusted by pair, the intervals, and their widths over queries only."""
     if test == "randomisation":
         drawn.check(len(family.mean), correction)
         p, highest = _randomised(values, weights, family, drawn)
@@ -433,12 +430,11 @@ def _tested(
 def _randomised(
     values: Values, weights: Values, family: _Family, drawn: Signs
 ) -> tuple[Values, Values]:
-    """p by pair, and for each pattern the highest studentised difference of all pairs.
-
-    The sign-flipped sum of a difference is the difference of the systems' sign-flipped sums, so
-    the pairs need one product of patterns x queries with queries x systems. Studentised by sqrt of
-    the sum of w^2 d^2, which no flip changes; without weights t rises with it, equally for all.
-    """
+    """Return p by pair, and the highest studentised difference of all pairs under each pattern. The
+    sign-flipped sum of a difference is the difference of the systems' sign-flipped sums, so one
+    product of patterns x queries with queries x systems serves all pairs. A difference is divided
+    by the root of the sum of w^2 d^2, which no flip changes; without weights, this orders patterns
+    as t does."""
     centred = weights * (values - values.mean(axis=0))
     scale = family.scale[:, None]
     observed = least(np.abs(family.mean)[:, None] * scale)
@@ -458,7 +454,7 @@ def _randomised(
 
 
 def _of_few(values: Values, weights: Values, family: _Family) -> NDArray[np.bool_]:
-    """(n,) Queries on which some pair differs whose sum of squares few queries carry."""
+    """Return a mask of queries on which pairs differ whose sum of squares few queries carry."""
     found = np.zeros(values.shape[1], bool)
     if values.shape[1] < MANY:
         return found
@@ -470,25 +466,25 @@ def _of_few(values: Values, weights: Values, family: _Family) -> NDArray[np.bool
 
 
 def _carrying(parts: Values) -> float:
-    """Number of equal values that would have such a sum of squares: (sum x^2)^2 / sum x^4."""
+    """Return the effective number of values behind their sum of squares: (sum x^2)^2 / sum x^4."""
     squares = parts**2
     fourth = float(squares @ squares)
     return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
 def _atleast(drawn: Values, observed: Values) -> NDArray[np.int64]:
-    """Number of drawn values at least as large as each observed one, apart from rounding."""
+    """Count the drawn values at least as large as each observed one, apart from rounding."""
     return len(drawn) - np.searchsorted(np.sort(drawn), least(observed), side="left")
 
 
 def least(observed: Values) -> Values:
-    """Threshold from which a studentised statistic counts as at least as large; a zero that
-    rounding enlarged is still zero."""
+    """Return the threshold from which a studentised statistic counts as at least as large as the
+    observed one; a zero that rounding enlarged is still zero."""
     return np.where(observed > NEAR, observed * (1 - NEAR), 0.0)
 
 
 def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
-    """Two-sided p-values of Wilcoxon's signed-rank test."""
+    """Return the two-sided p-values of Wilcoxon's signed-rank test."""
     if np.ptp(weights) > NEAR:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or the t-test")
     found = np.ones_like(family.mean)
@@ -500,10 +496,8 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
 def _effect_intervals(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The 2.5th and 97.5th percentiles of the effect when queries are resampled.
-
-    Where all queries drawn differ by the same the effect is boundless, and so may an end be.
-    """
+    """Return the 2.5th and 97.5th percentiles of the effect over resampled queries. They may be
+    infinite, as the effect is in a resample whose differences are all the same."""
     if not resamples:
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
@@ -516,6 +510,7 @@ def _effect_intervals(
 def _drawn_intervals(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
+    """Do as `_effect_intervals`, by drawing resamples."""
     n, of, random = values.shape[1], family.families, np.random.default_rng(seed)
     units = n if of is None else int(of.max()) + 1
     effects = np.empty((len(family.a), resamples))
@@ -524,7 +519,7 @@ def _drawn_intervals(
         counts = (again if of is None else again[:, of]) * weights
         counts /= counts.sum(axis=1, keepdims=True)
         effects[:, start : start + len(counts)] = _drawn_effects(values, family, counts)
-    # Between a number and infinity there is nothing to interpolate.
+    # The percentiles are not interpolated, since some effects may be infinite.
     low, high = np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1, method="nearest")
     return low, high
 
@@ -532,8 +527,8 @@ def _drawn_intervals(
 def _effects_of_many(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The same for MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6), except
-    for pairs whose variance few queries carry, which are resampled."""
+    """Do as `_effect_intervals` for MANY queries: by linearisation (Efron and Tibshirani 1993,
+    section 22.6), except for pairs whose variance comes from few queries, which are resampled."""
     ends = np.zeros((2, len(family.a)))
     drawn = np.zeros(len(family.a), bool)
     for pair in np.flatnonzero(family.some):
@@ -556,7 +551,7 @@ def _effects_of_many(
 
 
 def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:
-    """pairs x resamples: effects over queries with these counts; weights sum to 1."""
+    """Return effects, pairs x resamples; `counts` has the queries' weights in each resample."""
     n, ends = values.shape[1], []
     for start in range(0, len(family.a), size := max(1, AT_ONCE // n)):
         of = slice(start, start + size)
@@ -568,21 +563,19 @@ def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:
 
 
 def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:
-    """resamples x n: how often each of n is drawn when n are drawn with replacement."""
+    """Return how often each of n is drawn in resamples with replacement: resamples x n."""
     picked = random.integers(n, size=(resamples, n))
     counts = np.empty((resamples, n))
-    # Row by row, since one row's counts stay in the processor's cache.
+    # The loop is over rows, since one row's counts stay in the processor's cache.
     for row, drawn in zip(counts, picked, strict=True):
         row[:] = np.bincount(drawn, minlength=n)
     return counts
 
 
 def median_interval(units: NDArray[np.int64], values: Values) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentiles of the median of `values` when units are resampled.
-
-    A unit, such as a query, is drawn with all of its values; `units` has a number for each value,
-    equal for those of one unit. Absent (nan) for fewer than two units.
-    """
+    """Return the 2.5th and 97.5th percentiles of the median of `values` when units, such as
+    queries, are resampled with all of their values. `units` has the number of each value's unit.
+    The percentiles are nan for fewer than two units."""
     different, place = np.unique(values, return_inverse=True)
     names, units = np.unique(units, return_inverse=True)
     if (n := len(names)) < 2:
@@ -593,7 +586,7 @@ def median_interval(units: NDArray[np.int64], values: Values) -> tuple[float, fl
     for start in range(0, RESAMPLES, size := max(1, DRAWN_AT_ONCE // n)):
         upto = np.cumsum(drawn_again(n, min(size, RESAMPLES - start), random) @ held, axis=1)
         half = upto[:, -1:] / 2
-        # Positions at which half of the values are reached and passed: two if their number is even.
+        # Positions of the two middle values, which are the same for an odd number of values.
         low, high = (upto < half).sum(axis=1), (upto <= half).sum(axis=1)
         medians.append((different[low] + different[high]) / 2)
     low, high = np.percentile(np.concatenate(medians), [2.5, 97.5])

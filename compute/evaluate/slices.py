@@ -1,15 +1,15 @@
-"""Slices of queries: is one query group easier, and do two systems differ there in another way? A
-slice's effect is its contrast with all other queries: the mean inside minus the mean outside, over
-its standard error (Welch 1947, two samples of unequal variances). Its distribution under chance
-comes from permuting labels over the queries: exact if labels are independent of the values, and
-nearly so if only the means are equal (Janssen 1997, Statistics & Probability Letters 36, 9). The
-maximum over all slices of a key in each permutation corrects for their number (maxT, Westfall and
-Young 1993). It is no evidence of an effect that a slice's own interval excludes 0 when that of all
-queries does not (Gelman and Stern 2006).
+"""Slices of queries: is one query group easier, or is the difference between two systems larger
+there? A slice's effect is its contrast with all other queries: the mean inside minus the mean
+outside, divided by its standard error (Welch 1947, two samples of unequal variances). Permuting the
+labels over the queries gives the null distribution: exactly if labels are independent of the
+values, and nearly so if only the means are equal (Janssen 1997, Statistics & Probability Letters
+36, 9). The maximum over all slices of a key in each permutation corrects for their number (maxT,
+Westfall and Young 1993). If a slice's own interval excludes 0 and that of all queries does not,
+this is no evidence of an effect (Gelman and Stern 2006).
 
-With families of queries nothing is permuted: the error is CR2's for two means, whose families may
-have queries in both, with Satterthwaite's degrees of freedom (at most those of a mean over all
-families), and Holm's method corrects for the number of slices.
+With families of queries, nothing is permuted. The standard error of the contrast is CR2's for two
+means, where a family may have queries on both sides, with Satterthwaite's degrees of freedom (at
+most those of a mean over all families). Holm's method corrects for the number of slices.
 """
 
 from collections.abc import Sequence
@@ -26,17 +26,18 @@ from compute.evaluate.significance import NEAR, least, student
 
 Values = NDArray[np.float64]
 MOST_VALUES = 40
-"""Most values of a key; more make no useful query groups."""
+"""Maximum number of values of a key; more of them do not make useful query groups."""
 REASON = "reason"
-"""Key of labels that people give queries after they saw the results."""
+"""Key of labels that people give to queries after seeing the results."""
 FEWEST = 5
-"""Fewest queries inside and outside for a test of a contrast; with fewer, the spread is unknown."""
+"""A contrast is tested only with at least this many queries inside and outside; with fewer, the
+spread is unknown."""
 DEALS = 2_000
-"""Number of permutations of the labels; p is at least 1 / this number."""
+"""Number of permutations of the labels, B; p is at least 1 / (1 + B)."""
 MANY, ENOUGH = 20_000, 500
-"""With at least this many queries, the mean of a slice under permutation is drawn from the normal
-distribution, if at least ENOUGH of its queries are expected to have a value other than the most
-common one."""
+"""With MANY queries or more, the mean of a slice under permutation is drawn from the normal
+distribution, provided that at least ENOUGH of its queries can be expected to have a value other
+than the most common one."""
 _ROUNDING = 1e-12
 """Rounding tolerance, relative to the sum of all squares."""
 _AT_ONCE = 2_000_000
@@ -44,8 +45,9 @@ _AT_ONCE = 2_000_000
 
 
 def means(values: ArrayLike, slices: Sequence[str], families: Codes | None = None) -> DataFrame:
-    """value, n, mean, low, high: each slice of (n,) values, by first occurrence. The interval is
-    Student's 95% interval, by family with `families`; absent for a single query."""
+    """Return value, n, mean, low and high for each slice of the (n,) values, in the order of first
+    occurrence. low and high are Student's 95% interval (by family, if `families` are given); absent
+    for a single query."""
     frame = DataFrame({"value": slices, "of": np.asarray(values, np.float64)})
     found = frame.groupby("value", sort=False)["of"].agg(["size", "mean", "std"]).reset_index()
     found = found.rename(columns={"size": "n"})
@@ -61,11 +63,10 @@ def means(values: ArrayLike, slices: Sequence[str], families: Codes | None = Non
 def contrasts(
     values: ArrayLike, slices: Sequence[str], seed: int = 0, families: Codes | None = None
 ) -> DataFrame:
-    """value, n, mean, low, high, contrast, p, p_adjusted: `means`, and each slice against the rest.
-
-    `contrast` is the mean inside minus the mean outside. p is absent if there are fewer than FEWEST
-    queries inside or outside, or no spread; p_adjusted corrects for the slices that are tested.
-    """
+    """Return value, n, mean, low, high, contrast, p and p_adjusted: `means`, with a test of each
+    slice against the rest. `contrast` is the mean inside minus the mean outside. p is absent for
+    fewer than FEWEST queries inside or outside, or without spread; p_adjusted corrects for the
+    number of tested slices."""
     found = means(values, slices, families)
     places = {value: place for place, value in enumerate(found["value"])}
     order = np.argsort([places[one] for one in slices], kind="stable")
@@ -89,7 +90,8 @@ def contrasts(
 
 
 def _by_family(values: Values, inside: NDArray[np.bool_], families: Codes) -> float:
-    """p that the means inside and outside differ; absent for under FEWEST families on a side."""
+    """Return the p of a difference between the means inside and outside; nan for fewer than FEWEST
+    families on a side."""
     gap, off, squares, degrees = 0.0, np.zeros(families.max() + 1), [], []
     for sign, own in ((1, inside), (-1, ~inside)):
         share = np.bincount(families[own], minlength=len(off)) / max(own.sum(), 1)
@@ -110,13 +112,14 @@ def _by_family(values: Values, inside: NDArray[np.bool_], families: Codes) -> fl
 
 
 def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
-    """value, value_without, change, low, high: for each row of the (K, n) values, some of which are
-    absent, the mean over all queries, the mean over only the `kept` ones, and the second minus the
-    first. The 95% interval is over queries like these, some of which would also be left out: by
-    linearisation (Särndal, Swensson and Wretman 1992, section 5.5), with Student's t for the
-    smaller of both groups, kept and left out. Absent if that group has fewer than FEWEST queries,
-    and [0, 0] if all are kept. It covered the true change in 95 to 99% of samples of real scores
-    with ten or more queries in that group, and in more with fewer."""
+    """Compare means with and without some queries. For each row of the (K, n) values, some of which
+    are nan: value (the mean over all queries), value_without (over only the `kept` ones), change
+    (the second minus the first), and its 95% interval, low and high, for queries like these, some
+    of which would also be left out. It comes from linearisation (Särndal, Swensson and Wretman
+    1992, section 5.5), with Student's t for the smaller of the two groups, kept and left out. It is
+    nan if that group has fewer than FEWEST queries, and [0, 0] if all are kept. It covered the true
+    change in 95 to 99% of samples of real scores with ten or more queries in that group, and in
+    more with fewer."""
     rows, some = np.asarray(values, np.float64), np.asarray(kept, np.bool_)
     known, filled = ~np.isnan(rows), np.nan_to_num(rows)
     inside = known & some
@@ -135,17 +138,16 @@ def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
 
 
 def _share(as_far: NDArray[np.bool_]) -> Values:
-    """The observed permutation counts as one."""
+    """Return p, the share of permutations at least as extreme; the observed one counts."""
     return (1 + as_far.sum(axis=0)) / (1 + len(as_far))
 
 
 def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
-    """(DEALS, K) Studentised contrasts when the values are permuted over the slices.
-
-    The largest slice gets the remaining values. With MANY values, so do the slices with ENOUGH
-    differing values: given the remaining values, their sums and sums of squares are normal with the
-    covariance of sampling without replacement (Cochran 1977, Sampling Techniques, section 2.9).
-    """
+    """Return studentised contrasts when the values are permuted over the slices, (DEALS, K). The
+    largest slice gets the remaining values. With MANY values, slices with ENOUGH differing values
+    are drawn from normal distributions: given the remaining values, their sums and sums of squares
+    have the covariance of sampling without replacement (Cochran 1977, Sampling Techniques, section
+    2.9)."""
     random, centred = np.random.default_rng(seed), values - values.mean()
     few, powers = _few(values, sizes), np.stack([centred, centred**2])
     found = np.empty((2, DEALS, len(sizes)))
@@ -166,7 +168,8 @@ def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
 
 
 def _few(values: Values, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(K,) The slices permuted explicitly: all but the largest, unless there are MANY values."""
+    """Return a mask (K,) of the slices that are permuted explicitly: all but the largest, unless
+    there are MANY values."""
     few = np.ones(len(sizes), bool)
     if len(values) >= MANY:
         commonest = np.unique(values, return_counts=True)[1].max()
@@ -176,15 +179,15 @@ def _few(values: Values, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
-    """(K,) The Studentised contrasts of slices that follow one another in (n,) values."""
+    """Return the studentised contrasts of slices that are adjacent in the (n,) values, (K,)."""
     starts, centred = np.cumsum(sizes) - sizes, values - values.mean()
     sums, squares = (np.add.reduceat(of, starts)[None] for of in (centred, centred**2))
     return _studentised(sums, squares, sizes, np.abs(values).max())[0]
 
 
 def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], largest: float) -> Values:
-    """(B, K) Welch's |t| of each slice against the rest, from the sums and sums of squares of each.
-    0 if both sides have the same mean, infinite if neither has a spread."""
+    """Return Welch's |t| of each slice against the rest, (B, K), from the sums and sums of squares
+    of the slices. Without any spread, it is 0 if both sides have the same mean, else infinite."""
     n = sizes.sum()
     whole, both = sums.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     inside = _mean_and_error(sums, squares, sizes, both)
@@ -197,9 +200,9 @@ def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], larges
 def _mean_and_error(
     sums: Values, squares: Values, n: NDArray[np.int64], of_all: Values
 ) -> tuple[Values, Values]:
-    """Means, and the squares of their standard errors; `of_all`: the sums of all squares."""
+    """Return means and their squared standard errors; `of_all` has the sums of all squares."""
     mean = sums / np.maximum(n, 1)
     spread = np.maximum(squares - sums * mean, 0)
-    # A rounding residue of equal values is not a spread.
+    # Equal values have no spread, only a rounding residue.
     spread = np.where(spread > _ROUNDING * of_all, spread, 0)
     return mean, spread / np.maximum(n * (n - 1), 1)

@@ -1,7 +1,7 @@
-"""Novelty and diversity: the subtopics of its query that each document covers. ndeval, the program
-of TREC's Web tracks, is the oracle, as called by ir_measures, except for ties, which are ranked as
-for all measures. A document covers a subtopic if it is judged above 0 for it; a subtopic that no
-document covers does not count."""
+"""Novelty and diversity: which subtopics of its query each document covers. Tests compare with
+ndeval, the program of TREC's Web tracks, as called by ir_measures, except for ties, which are
+ranked as for all measures. A document covers a subtopic if it is judged above 0 for it; a subtopic
+that no document covers does not count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 ALPHA = 0.5
-"""Discount of a subtopic for each previous cover."""
+"""Share of a subtopic's gain that is lost with each better rank that covers it."""
 MEASURES = ("alpha_nDCG@10", "alpha_nDCG@20", "StRecall@10")
-"""Additional measures of runs on a dataset with subtopics."""
+"""Measures by which runs on a dataset with subtopics are also scored."""
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Covered:
-    """Subtopics in ranked lists; the arrays have an element for each occurrence, by list."""
+    """Subtopics in ranked lists: arrays with an element for each subtopic of each document."""
 
     query: Counts
     """Number of the query, from 0."""
@@ -32,8 +32,9 @@ class Covered:
     """Number of the subtopic, from 0, over all queries."""
 
     def alpha_dcg(self, k: int, n: int) -> Values:
-        """Alpha-DCG of each of n queries: every cover in the top k adds (1 - alpha)^c / log2(1 +
-        rank), where the subtopic was covered c times at better ranks."""
+        """Return the alpha-DCG of each of n queries. Each subtopic of a document in the top k adds
+        (1 - alpha)^c / log2(1 + rank), where c documents at better ranks cover the same
+        subtopic."""
         top = np.nonzero(self.rank <= k)[0]
         top = top[np.lexsort((self.rank[top], self.subtopic[top], self.query[top]))]
         query, subtopic, place = self.query[top], self.subtopic[top], np.arange(len(top))
@@ -44,7 +45,7 @@ class Covered:
         return np.bincount(query, gain, n).astype(np.float64)
 
     def subtopics(self, k: int, n: int) -> Values:
-        """Number of different subtopics in the top k, for each of n queries."""
+        """Return the number of different subtopics in the top k, for each of n queries."""
         top = self.rank <= k
         pairs = np.unique(np.stack([self.query[top], self.subtopic[top]]), axis=1)
         return np.bincount(pairs[0], minlength=n).astype(np.float64)
@@ -57,14 +58,14 @@ class Diversity:
     run: Covered
     ideal: Covered
     every: Covered
-    """At rank 1."""
+    """The judged documents, all at rank 1."""
 
 
 def diversity(
     hits: DataFrame, subtopics: DataFrame, queries: Sequence[str], deep: int
 ) -> Diversity:
-    """The top of a run (query_id, doc_id, rank) with judgements by subtopic (query_id, doc_id,
-    subtopic, relevance) of these queries, which are numbered by their places."""
+    """Join the top `deep` ranks of a run (query_id, doc_id, rank) with judgements by subtopic
+    (query_id, doc_id, subtopic, relevance). The queries are numbered by their positions."""
     known = subtopics[(subtopics["relevance"] > 0) & subtopics["query_id"].isin(queries)]
     known = known.drop_duplicates(["query_id", "doc_id", "subtopic"])
     number = {query: place for place, query in enumerate(queries)}
@@ -76,8 +77,8 @@ def diversity(
 
 
 def _ideal(known: DataFrame, deep: int) -> Covered:
-    """The lists that greedily add the document with the largest gain, the last id among ties.
-    Finding the best list is NP-complete; ndeval divides by these lists."""
+    """Return lists that greedily add the document with the largest gain, among ties the one with
+    the last id. Finding the best list is NP-complete, so ndeval also divides by the greedy one."""
     rows: list[tuple[int, int, int]] = []
     for number, of in known.groupby("number"):
         left = {doc: [*own] for doc, own in of.groupby("doc_id")["subtopic"]}
@@ -91,5 +92,6 @@ def _ideal(known: DataFrame, deep: int) -> Covered:
 
 
 def _covered(rows: DataFrame) -> Covered:
+    """Turn rows (number, rank, subtopic) into arrays."""
     columns = (rows[name].to_numpy(np.int64) for name in ("number", "rank", "subtopic"))
     return Covered(*columns)

@@ -1,33 +1,31 @@
-"""Equality of two values of a measure."""
+"""Decides when two values of a measure are equal, and ranks values accordingly."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 TOLERANCE = 1e-9
-"""Values of measures that differ by at most this are equal; rounding errors are far smaller."""
+"""Values of a measure that differ by at most this are equal; rounding errors are far smaller."""
 
 SHOWN = 1e-3
-"""No order flip is reported for differences below this, which three digits hardly show."""
+"""Order flips of smaller differences are not reported, since three digits hardly show them."""
 
 
 def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
-    """Mask of equal values. Elementwise with broadcasting; false for NaN.
-
-    Hits are not compared with this: they are ranked by exact 32-bit scores.
-    """
+    """Return a mask of equal values, elementwise with broadcasting; false for NaN. Scores of hits
+    are not compared with this: they are ranked by exact 32-bit scores."""
     return np.abs(np.subtract(a, b)) <= TOLERANCE
 
 
 def above(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
-    """Mask of the values of `a` that exceed those of `b` and are not equal to them."""
+    """Return a mask of the values of `a` that exceed those of `b` and are not equal to them."""
     return np.subtract(a, b) > TOLERANCE
 
 
 def levels(values: ArrayLike) -> NDArray[np.float64]:
-    """Each value, replaced by the lowest value of its level: a level contains the values within
-    TOLERANCE above it. Any shape. From the lowest up, a level begins at a value that exceeds the
-    first of the previous level. So two levels are never equal, and no level is wider than
-    TOLERANCE, unlike a chain of neighbours."""
+    """Replace each value, in an array of any shape, by the lowest value of its level. From the
+    lowest value up, a new level begins at a value that exceeds the first one of the previous level
+    by more than TOLERANCE. So two levels are never equal and no level is wider than TOLERANCE,
+    unlike a chain of neighbours."""
     given = np.asarray(values, dtype=np.float64)
     known = np.unique(given[~np.isnan(given)])
     firsts = known[np.diff(known, prepend=-np.inf) > TOLERANCE]
@@ -39,6 +37,7 @@ def levels(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _firsts(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the first value of each level of ascending values."""
     found: list[float] = []
     for value in ascending.tolist():
         if not found or value - found[-1] > TOLERANCE:
@@ -47,9 +46,10 @@ def _firsts(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ranks(values: ArrayLike, *, descending: bool = True) -> NDArray[np.float64]:
-    """Rank of each value, 1 for the best: the largest, or the lowest. One dimension; NaN for NaN.
-    Ties share the better rank. A rank begins at a value that differs from the first value of the
-    previous rank (see `levels`): all values of rank 1 equal the best."""
+    """Return the rank of each value in one dimension: 1 for the best, which is the largest, or the
+    lowest if not `descending`; NaN for NaN. Ties share the better rank. A new rank begins at a
+    value that differs from the first value of the previous rank (see `levels`), so all values of
+    rank 1 equal the best."""
     worth = np.asarray(values, dtype=np.float64)
     level = levels(-worth if descending else worth)
     ordered = np.sort(level[~np.isnan(level)])
@@ -57,7 +57,7 @@ def ranks(values: ArrayLike, *, descending: bool = True) -> NDArray[np.float64]:
 
 
 def ranks_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`ranks` of each row of a matrix without absent values, at once."""
+    """Return the `ranks` of each row of a matrix without NaN, all rows at once."""
     places = np.argsort(-values, axis=1, kind="stable")
     ordered = np.take_along_axis(values, places, axis=1)
     begins = np.diff(ordered, axis=1, prepend=np.inf) < -TOLERANCE
@@ -71,11 +71,11 @@ def ranks_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def best(values: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
-    """Along an axis, the position of the first value that equals the largest; 0 next to NaN."""
+    """Return the position of the first value that equals the largest; 0 if there is a NaN."""
     given = np.asarray(values, dtype=np.float64)
     return equal(given, given.max(axis=axis, keepdims=True)).argmax(axis=axis)
 
 
 def order(values: ArrayLike, names: ArrayLike, *, descending: bool = True) -> NDArray[np.intp]:
-    """The positions of values in order: best first, ties by name, absent values last."""
+    """Return the positions of the values in order: best first, ties by name, NaN last."""
     return np.lexsort((np.asarray(names, dtype=str), ranks(values, descending=descending)))

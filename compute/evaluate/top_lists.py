@@ -1,7 +1,7 @@
-"""The top ranks of systems held against judgements, as arrays.
+"""The top ranks of systems and their judgements, as arrays.
 
-A judged document's *gain* is its relevance, at least 0; that of a hole is not known. Only queries
-with a judgement are evaluated: the others have no score that a hole could change.
+The *gain* of a judged document is its relevance, at least 0; that of a hole is unknown. Only
+queries with a judgement are evaluated, since the others have no score that a hole could change.
 """
 
 import math
@@ -38,17 +38,17 @@ class Lists:
     systems: tuple[str, ...]
     queries: tuple[str, ...]
     document: Codes
-    """(S, Q, k) The document's number; -1 at a rank that the list does not fill."""
+    """(S, Q, k) Number of the document; -1 at a rank that the list does not fill."""
     gain: Codes
-    """(S, Q, k) The gain of a judged document, HOLE of a hole, 0 at an empty rank."""
+    """(S, Q, k) Gain of a judged document; HOLE for an unjudged one, 0 at an empty rank."""
     known: Flags
     """(S, Q, k) Whether the document is judged for any query of the split."""
     judged: Numbers
-    """(Q, L) Number of judged documents of the query with at least each level of gain."""
+    """(Q, L) Number of the query's judged documents that reach each level of gain."""
     levels: Numbers
-    """(L,) The gains above 0 that occur in judgements, ascending; 1 if there are none."""
+    """(L,) Gains above 0 that occur in judgements, ascending; 1 if there are none."""
     n_judged: Numbers
-    """(Q,) The judged documents of the query, relevant or not."""
+    """(Q,) Number of the query's judged documents, relevant or not."""
 
     @property
     def depth(self) -> int:
@@ -56,42 +56,43 @@ class Lists:
 
     @property
     def filled(self) -> Flags:
-        """(S, Q, k) The ranks that hold a document."""
+        """Return a mask of the ranks that the lists fill, (S, Q, k)."""
         return self.document >= 0
 
     @property
     def holes(self) -> Flags:
-        """(S, Q, k) The ranks that hold a document without a judgement for the query."""
+        """Return a mask of the ranks with a document that is unjudged for the query, (S, Q, k)."""
         return self.gain == HOLE
 
     @property
     def steps(self) -> Numbers:
-        """(L,) Gain of each level over the one below."""
+        """Return the gain that each level adds to the one below, (L,)."""
         return np.diff(self.levels, prepend=0)
 
     def cut(self, k: int) -> "Lists":
-        """The first k ranks. Raises WrongInput if fewer are held."""
+        """Return the lists cut to their first k ranks. Raises WrongInput if they have fewer."""
         if k > self.depth:
             raise WrongInput(f"these lists hold {self.depth} ranks, not {k}: choose a smaller k")
         top = {name: getattr(self, name)[:, :, :k] for name in ("document", "gain", "known")}
         return replace(self, **top)
 
     def of(self, systems: Sequence[str]) -> "Lists":
-        """Lists of some of the systems, in the order given. Raises KeyError for a missing one."""
+        """Return the lists of some systems, in the given order. Raises KeyError for a missing
+        one."""
         places = {name: place for place, name in enumerate(self.systems)}
         rows = [places[name] for name in systems]
         own = {name: getattr(self, name)[rows] for name in ("document", "gain", "known")}
         return replace(self, systems=tuple(systems), **own)
 
     def asked(self, queries: Numbers) -> "Lists":
-        """Lists of some of the queries, by their places."""
+        """Return the lists of some of the queries, which are given by position."""
         names = tuple(self.queries[place] for place in queries)
         own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
         counts = {"judged": self.judged[queries], "n_judged": self.n_judged[queries]}
         return replace(self, queries=names, **counts, **own)
 
     def beside(self, others: "Lists") -> "Lists":
-        """Lists of the same systems with only the documents judged here and not in `others`."""
+        """Return the lists with only the judgements that `others`, of the same systems, lack."""
         places = {query: place for place, query in enumerate(others.queries)}
         held = np.array([places.get(query, -1) for query in self.queries], np.int64)
         judged = np.zeros(self.document.shape, bool)
@@ -99,7 +100,7 @@ class Lists:
         return replace(self, gain=np.where(judged & self.filled, np.int32(HOLE), self.gain))
 
     def binary(self, least: int = 1) -> "Lists":
-        """Relevant or not: a gain of at least `least` becomes 1, any other 0."""
+        """Return the lists with binary gains: 1 for a gain of at least `least`, else 0."""
         place = int(np.searchsorted(self.levels, least))
         judged = np.pad(self.judged, [(0, 0), (0, 1)])[:, [place]]
         gain = np.where(self.gain == HOLE, self.gain, self.gain >= least)
@@ -109,11 +110,9 @@ class Lists:
 def arrange(
     top: DataFrame, judgements: DataFrame, k: int, systems: Sequence[str] | None = None
 ) -> Lists:
-    """The first k ranks of `top` (system, query_id, doc_id, rank) with their `judgements`.
-
-    `judgements`: query_id, doc_id, relevance, each pair once. `systems` gives their order (default:
-    by name) and may include systems without hits.
-    """
+    """Arrange the first k ranks of `top` (system, query_id, doc_id, rank) and `judgements`
+    (query_id, doc_id, relevance, each pair once) as arrays. `systems` gives the order of the
+    systems (default: by name) and may include systems without hits."""
     names = tuple(systems) if systems is not None else tuple(sorted(top["system"].unique()))
     top = top.assign(system=pd.Index(names).get_indexer(pd.Index(top["system"])))
     hits, judged = (
@@ -124,11 +123,9 @@ def arrange(
 
 
 def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]) -> Lists:
-    """`arrange` of tables of the schemas TOP, a system by its place in `systems`, and JUDGED.
-
-    Ids of `top` may be dictionaries, which avoids comparing them: comparison takes half a second
-    for 1.5 million ranks, and several seconds as Python objects.
-    """
+    """Do as `arrange` for tables with the schemas TOP, whose `system` is a position in `systems`,
+    and JUDGED. Ids of `top` may be dictionaries, which avoids comparisons of texts: for 1.5 million
+    ranks these take half a second, and several seconds as Python objects."""
     queries = judgements["query_id"].unique().sort()
     asked = _places(judgements["query_id"], queries)
     asking, retrieved = _encoded(top["query_id"]), _encoded(top["doc_id"])
@@ -139,7 +136,7 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
     shape = (len(systems), len(queries), k)
     query = np.append(_places(asking.dictionary, queries), -1)[asking.indices.to_numpy()]
     place = _ranks(query, top, shape)
-    # A judged document in no list counts only for its query.
+    # A judged document that is in no list has position -1 here and counts only in `judged`.
     judged, n = _places(judgements["doc_id"], retrieved.dictionary), len(retrieved.dictionary)
     known = np.zeros(n + 1, bool)
     known[judged] = True
@@ -161,19 +158,19 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
 
 
 def _encoded(ids: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Numbers for texts, and the texts."""
+    """Encode ids as numbers and a dictionary."""
     one = ids.combine_chunks()
     return one if isinstance(one, pa.DictionaryArray) else one.dictionary_encode()
 
 
 def _places(names: pa.Array | pa.ChunkedArray, among: pa.Array) -> Numbers:
-    """Position of each name among others; -1 if it is missing."""
+    """Return the position of each name in `among`; -1 if it is missing."""
     found = pc.call_function("index_in", [names], pc.SetLookupOptions(among))
     return found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _ranks(query: Numbers, top: pa.Table, shape: tuple[int, int, int]) -> Numbers:
-    """The position of each hit in a flat array of a shape; -1 for one that is not requested."""
+    """Return each hit's position in the flattened array of a shape; -1 for a hit outside it."""
     _, n_queries, k = shape
     system, rank = (top[name].to_numpy().astype(np.int64) for name in ("system", "rank"))
     held = (system >= 0) & (query >= 0) & (rank <= k)
@@ -183,14 +180,14 @@ def _ranks(query: Numbers, top: pa.Table, shape: tuple[int, int, int]) -> Number
 def _at(
     place: Numbers, column: NDArray[Any], shape: tuple[int, int, int], empty: int
 ) -> NDArray[Any]:
-    """An array with the values at their positions and `empty` elsewhere."""
+    """Return an array with the values of `column` at these positions, and `empty` elsewhere."""
     array = np.full(math.prod(shape), empty, column.dtype)
     array[place] = column
     return array.reshape(shape)
 
 
 def _gains(wanted: Numbers, pairs: Numbers, gains: Numbers) -> Numbers:
-    """The gains of the requested pairs, HOLE for pairs without a judgement."""
+    """Return the gains of the wanted pairs, by number; HOLE for pairs without a judgement."""
     if len(pairs) == 0:
         return np.full(len(wanted), HOLE)
     order = np.argsort(pairs)
@@ -200,5 +197,6 @@ def _gains(wanted: Numbers, pairs: Numbers, gains: Numbers) -> Numbers:
 
 
 def _reaching(asked: Numbers, gains: Numbers, levels: Numbers, n_queries: int) -> Numbers:
+    """Count the judged documents of each query that reach each level, (Q, L)."""
     reached = [np.bincount(asked[gains >= level], minlength=n_queries) for level in levels]
     return np.stack(reached, axis=1).astype(np.int64)

@@ -19,27 +19,29 @@ PAIR = ["query_id", "doc_id"]
 
 @dataclass(frozen=True)
 class Frame:
-    """N pairs of Q queries that S systems retrieved to a depth, in the order of their ids."""
+    """N pairs of Q queries that S systems retrieved down to a depth, ordered by their ids."""
 
     systems: tuple[str, ...]
     queries: tuple[str, ...]
     """All evaluated queries; a query without hits has no pair and scores 0."""
     pairs: DataFrame
-    """query_id, doc_id by row."""
+    """query_id and doc_id of each row."""
     query: Counts
-    """(N,) Number of the query."""
+    """(N,) Position in `queries` of the row's query."""
     rank: Counts
-    """(N, S) Ranks from 1, as deep as the lists go; 0 if the system has not retrieved the pair."""
+    """(N, S) Rank of the pair in each system's list, from 1, also below `depth`; 0 if the system
+    did not retrieve it."""
     depth: int
-    """Depth of the frame, which leaves out documents that are deeper in every list."""
+    """The frame contains no documents that are below this rank in every list."""
 
     @property
     def n(self) -> int:
+        """Return the number of pairs, N."""
         return len(self.query)
 
     @cached_property
     def places(self) -> Counts:
-        """(S, Q, depth) Row at each rank; N if there is none."""
+        """Return the row at each rank of each list, (S, Q, depth); N at an empty rank."""
         found = np.full((len(self.systems), len(self.queries), self.depth), self.n)
         row, system = np.nonzero((self.rank > 0) & (self.rank <= self.depth))
         found[system, self.query[row], self.rank[row, system] - 1] = row
@@ -47,12 +49,12 @@ class Frame:
 
     @cached_property
     def identity(self) -> str:
-        """Fingerprint of the frame's content; other runs, ranks or queries give a different one."""
+        """Return a fingerprint of the systems, queries, pairs and ranks."""
         ids = self.pairs.to_csv(index=False) + repr((self.systems, self.queries, self.depth))
         return hashlib.sha256(ids.encode() + self.rank.astype("<i4").tobytes()).hexdigest()[:16]
 
     def part(self, systems: Sequence[str], *, answered: bool = False) -> "Frame":
-        """The frame of some of the systems; with `answered`, only the queries that they answer."""
+        """Return the frame of some systems; with `answered`, of only the queries they answer."""
         columns = [place for place, name in enumerate(self.systems) if name in systems]
         rank = self.rank[:, columns]
         rows = np.flatnonzero(((rank > 0) & (rank <= self.depth)).any(axis=1))
@@ -65,7 +67,7 @@ class Frame:
         return Frame(names, queries, pairs, query, rank[rows], self.depth)
 
     def rows(self, pairs: DataFrame) -> Counts:
-        """Row of each pair (query_id, doc_id); -1 for pairs outside the frame."""
+        """Return the row of each pair (query_id, doc_id); -1 for pairs outside the frame."""
         return self._index.get_indexer(pd.MultiIndex.from_frame(pairs[PAIR]))
 
     @cached_property
@@ -73,14 +75,15 @@ class Frame:
         return pd.MultiIndex.from_frame(self.pairs)
 
     def grades(self, judgements: DataFrame) -> Values:
-        """(N,) The relevance, at least 0, of query_id, doc_id, relevance; NaN if not judged."""
+        """Return the relevance of each row, (N,), from judgements (query_id, doc_id, relevance): at
+        least 0, and NaN if it is not judged."""
         rows, found = self.rows(judgements), np.full(self.n, np.nan)
         relevance = judgements["relevance"].to_numpy(np.float64).clip(min=0)
         found[rows[rows >= 0]] = relevance[rows >= 0]
         return found
 
     def outside(self, judgements: DataFrame, levels: Values) -> Values:
-        """(Q, L) Number of judged pairs of each query outside the frame that reach each level."""
+        """Count each query's judged pairs outside the frame that reach each level, (Q, L)."""
         query = pd.Index(self.queries).get_indexer(pd.Index(judgements["query_id"]))
         away = (query >= 0) & (self.rows(judgements) < 0)
         reached = judgements["relevance"].to_numpy(np.float64)[away, None] >= levels
@@ -90,10 +93,8 @@ class Frame:
 
 
 def of_lists(tops: DataFrame, queries: Sequence[str], depth: int) -> Frame:
-    """Frame of ranked lists: system, query_id, doc_id, rank (from 1).
-
-    Ranks below `depth` only serve the prediction; lists of other queries are left out.
-    """
+    """Make the frame of ranked lists with the columns system, query_id, doc_id and rank (from 1).
+    Ranks below `depth` are kept only for the prediction; lists of other queries are left out."""
     tops = tops[tops["query_id"].isin(list(queries))]
     systems, asked = sorted(tops["system"].unique()), sorted(queries)
     held = tops.loc[tops["rank"] <= depth, PAIR].drop_duplicates()

@@ -17,24 +17,24 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
 
 FEWEST = 30
-"""Minimum number of relevant, and of non-relevant, pairs in the sample for an interval: the rarer
-kind determines the error, and a sample that missed it underestimates the error (benchmark
-`sampled`)."""
+"""An interval needs at least this many relevant and as many non-relevant pairs in the sample. The
+rarer of the two determines the error, and a sample that misses it underestimates the error
+(benchmark `sampled`)."""
 _BY_QUERY = {"nDCG": 1}
-"""Relevant pairs per query that a ratio also needs in the sample, by the same benchmark."""
+"""Number of relevant pairs per query that a ratio also needs, by the same benchmark."""
 RANGE_ONLY = ("R", "AP")
-"""Ratios whose bias was too large relative to the interval in that benchmark, or whose coverage was
-too low; they have no interval until all pairs are judged. The same holds for nDCG with more than
-two grades: in simulated worlds no number of queries, judgements or relevant pairs showed when its
-interval is sound."""
+"""Ratios that have no interval until all pairs are judged: in that benchmark their bias was too
+large relative to the interval, or its coverage was too low. The same holds for nDCG with more than
+two grades: in simulated worlds, no number of queries, judgements or relevant pairs was enough to
+rely on its interval."""
 _PRIOR = 30.0
-"""Number of squared errors that the model's variance counts as, in addition to the effective number
-behind the sample's own variance."""
+"""Weight of the model's variance, as a number of squared errors; the sample's own variance has its
+effective number of errors as weight."""
 _FREEDOM = 8.0
-"""Degrees of freedom per squared error, found in simulations (the benchmark `sampled`)."""
+"""Degrees of freedom per squared error, from simulations (benchmark `sampled`)."""
 _SKEWED = 0.5
-"""Weight of the skewness expected by the predictions, from the same simulations; the model reduces
-the correlation between errors and their variance."""
+"""Weight of the skewness that the predictions imply, from the same simulations; averaging with the
+model's variance makes errors and their variance less correlated."""
 _DRAWS, _SEED = 4_000, 20_211
 _FLAT, _STRAIGHT = 1e-12, 1e-6
 
@@ -45,51 +45,51 @@ class Estimates:
 
     systems: tuple[str, ...]
     by_query: Values
-    """(S, Q) Scores, each (nearly, for ratios) unbiased and noisy: from below 0 to above 1. Their
-    spread includes the sampling noise, so an interval for queries like these needs nothing else, as
-    for scores (`significance.student`, `rank_intervals.of_scores`)."""
+    """(S, Q) Scores by query: unbiased (for ratios nearly so) but noisy, and possibly below 0 or
+    above 1. Their spread includes the sampling noise, so an interval for queries like these is
+    computed as for exact scores (`significance.student`, `rank_intervals.of_scores`)."""
     covariance: Values
-    """(S, S) Covariance of the means over these queries, over all samples that could have been
-    drawn, estimated from only the sample."""
+    """(S, S) Covariance of the means over these queries, across all samples that could have been
+    drawn. It is estimated from the sample, without the predictions."""
     square: Values
-    """(S, S) Variances of differences (on the diagonal, of means) that include the predictions for
-    all pairs; an interval uses the larger of the two variances."""
+    """(S, S) Variances of differences (of means on the diagonal) in which the predictions for all
+    pairs count, too. An interval uses the larger of this and the variance from `covariance`."""
     freedom: Values
     """(S, S) Degrees of freedom of each variance."""
     skew: Values
-    """(S, S) Skewness of the errors of differences (a - b), on the diagonal of means. It is above 0
-    if the sample tends to miss the rare kind, so that intervals extend farther up."""
+    """(S, S) Skewness of the errors of differences (a - b); of means on the diagonal. It is above 0
+    if samples tend to miss relevant pairs that are rare; intervals then extend farther up."""
     low: Values
-    """(S, S) Least and largest amount that skipped pairs can add to the difference of two systems;
-    on the diagonal, to a system's mean."""
+    """(S, S) `low` and `high` are the least and the largest amount that skipped pairs can add to
+    the difference of two systems; on the diagonal, to a system's mean."""
     high: Values
     n_relevant: int
     """Number of relevant pairs in the sample."""
     n_not_relevant: int
-    """Number of pairs judged not relevant in the sample: an interval needs FEWEST."""
+    """Number of non-relevant pairs in the sample; an interval needs FEWEST."""
     n_needed: int = FEWEST
-    """Number of relevant pairs that an interval needs. A ratio needs some for each query; with
+    """Number of relevant pairs that an interval needs. nDCG needs one per query on average; with
     fewer, its bias is large relative to the interval, or the interval is too narrow."""
     range_only: bool = False
-    """True if the measure is one of RANGE_ONLY, nDCG of more than two grades, or has a denominator
-    that could not be drawn."""
+    """True if the measure is one of RANGE_ONLY, is nDCG with more than two grades, or is a ratio
+    whose denominator depends on pairs that could not be drawn."""
     is_census: bool = False
-    """True if the whole frame was drawn, which suffices regardless of the grades."""
+    """True if the whole frame was drawn, which suffices for an interval whatever the grades are."""
     of_differences_only: bool = False
-    """True if pairs that no batch could draw add to all scores equally: differences are estimated,
-    but scores are not."""
+    """True if pairs that no batch could draw add equally to all scores, so that only differences
+    are estimated."""
     most: float = np.inf
     """The highest value of the measure."""
 
     @property
     def enough(self) -> bool:
-        """Return whether the sample suffices for an interval; otherwise only the range is known."""
+        """Return whether the sample suffices for an interval; otherwise only a range is known."""
         both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
         return self.is_census or (both and not self.range_only)
 
     @property
     def has_errors(self) -> bool:
-        """Return whether there are standard errors, which need one pair of each kind."""
+        """Return whether errors are known, which needs a relevant and a non-relevant pair."""
         return bool(self.n_relevant and self.n_not_relevant and not self.range_only)
 
     @property
@@ -98,12 +98,12 @@ class Estimates:
 
     @cached_property
     def _errors(self) -> Values:
-        """(S, S) Standard errors of differences; of means on the diagonal."""
+        """Return the standard errors of differences, (S, S); of means on the diagonal."""
         square = np.maximum(self.square, of_differences(self.covariance))
         return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
 
     def scores(self) -> DataFrame:
-        """system, mean, error, low, high: separate 95% intervals."""
+        """Return a row per system: system, mean, error, and its own 95% interval (low, high)."""
         error, times = np.diag(self._errors), np.diag(t_reach(LEVEL, self.freedom))
         down, up = _reaches(times, np.diag(self.skew))
         frame = DataFrame({"system": self.systems, "mean": self.means, "error": error})
@@ -111,12 +111,10 @@ class Estimates:
         return frame.assign(high=self.means + up * error + np.diag(self.high))
 
     def queries_like_these(self) -> DataFrame:
-        """system, low, high: 95% intervals of the means over all queries like these.
-
-        Student's intervals, from the spread of the estimates by query, which includes that of the
-        sample: the design variance is not added. The range of pairs that nobody judges widens them,
-        like the other intervals.
-        """
+        """Return system, low and high: 95% intervals of the means over all queries like these. They
+        are Student's intervals from the spread of the estimates by query, which already includes
+        the sampling error, so no design variance is added. Skipped pairs widen them by their range,
+        as they widen the other intervals."""
         n = self.by_query.shape[1]
         spread = self.by_query.std(axis=1, ddof=1) if n > 1 else np.zeros(len(self.systems))
         low, high = student(self.means, spread / np.sqrt(n), n - 1)
@@ -124,11 +122,9 @@ class Estimates:
         return found.assign(high=high + np.diag(self.high))
 
     def pairs(self, *, together: bool = True, level: float = LEVEL) -> DataFrame:
-        """a, b, difference, error, low, high for all pairs of systems (positions, a < b).
-
-        The 95% holds for all intervals `together`, or for each separately, where `level` may
-        replace 5%.
-        """
+        """Return a, b, difference, error, low, high for all pairs of systems (positions, a < b).
+        All intervals `together` have a confidence of 95%; otherwise each one has a confidence of 1
+        - `level`."""
         a, b = np.triu_indices(len(self.systems), 1)
         times = t_reach(self._chance if together else level, self.freedom[a, b])
         down, up = _reaches(times, self.skew[a, b])
@@ -139,7 +135,7 @@ class Estimates:
 
     @cached_property
     def _chance(self) -> float:
-        """Error rate of each interval such that all hold in 95% of samples."""
+        """Return the error rate of each interval with which all hold in 95% of samples."""
         random = np.random.default_rng(_SEED)
         lengths, axes = np.linalg.eigh(self.covariance)
         n = len(self.systems)
@@ -150,16 +146,14 @@ class Estimates:
             scale = np.divide(1, error, out=np.zeros_like(error), where=error > 0)
             apart = np.abs(drawn[:, one, None] - drawn[:, one + 1 :]) * scale
             np.maximum(highest, apart.max(axis=1), out=highest)
-        # For a single pair the draws give about LEVEL; simultaneous intervals are never narrower
-        # than single ones.
+        # With a single pair, the draws give about LEVEL; the limit keeps simultaneous intervals
+        # from being narrower than single ones.
         return min(float(normal_chance(np.quantile(highest, 1 - LEVEL))), LEVEL)
 
     def ranks(self) -> DataFrame:
-        """system, mean, rank, rank_low, rank_high, group: best first.
-
-        The intervals and the groups follow from the simultaneous intervals of all pairs: two
-        systems share a letter if and only if they are not significantly different.
-        """
+        """Return system, mean, rank, rank_low, rank_high and group, best system first. Rank
+        intervals and groups follow from the simultaneous intervals of all pairs: two systems share
+        a letter in `group` if and only if they are not significantly different."""
         rank = tolerance.ranks(self.means).astype(np.int64)
         order, better = np.argsort(rank, kind="stable"), self.better()
         frame = DataFrame({"system": self.systems, "mean": self.means, "rank": rank})
@@ -170,7 +164,7 @@ class Estimates:
         return found.assign(group=letters(told_together(apart), len(rank)))
 
     def better(self) -> NDArray[np.bool_]:
-        """[i, j]: whether i is significantly better than j, at 5% for all pairs together."""
+        """Return whether i is significantly better than j, [i, j], at 5% over all pairs."""
         found = np.zeros(self.covariance.shape, bool)
         pairs = self.pairs()
         a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
@@ -182,7 +176,7 @@ class Estimates:
 def estimates(
     frame: Frame, of: Kind, sample: Corrected, outside: Values | None = None
 ) -> Estimates:
-    """Estimates of a measure for every system of the frame, from corrected grades; `outside` as in
+    """Estimate a measure for every system of the frame from corrected grades; for `outside` see
     `linear`."""
     about = sample.steps, sample.levels, sample.together
     near = linear(frame, of, sample.about, *about, outside)
@@ -216,7 +210,8 @@ def estimates(
 
 
 def of_differences(covariance: Values) -> Values:
-    """(S, S) Variances of differences; on the diagonal, of the systems themselves."""
+    """Return the variances of differences from a covariance matrix, (S, S); the systems' own
+    variances on the diagonal."""
     own = np.diag(covariance)
     found = own[:, None] + own - 2 * covariance
     np.fill_diagonal(found, own)
@@ -224,12 +219,9 @@ def of_differences(covariance: Values) -> Values:
 
 
 def _reaches(times: Values, skew: Values) -> tuple[Values, Values]:
-    """Lower and upper reach of an interval in standard errors, where a symmetric one reaches
-    `times`.
-
-    Hall's transformation of a skewed Student's t (Hall 1992, Journal of the Royal Statistical
-    Society B 54; Zhou and Dinh 2005, Biostatistics 6).
-    """
+    """Return how far an interval reaches down and up, in standard errors, if a symmetric one
+    reaches `times`: Hall's transformation of a skewed Student's t (Hall 1992, Journal of the Royal
+    Statistical Society B 54; Zhou and Dinh 2005, Biostatistics 6)."""
     some = np.where(np.abs(skew) > _STRAIGHT, skew, _STRAIGHT)
     down, up = (3 / some * (np.cbrt(1 + some * (end - some / 6)) - 1) for end in (times, -times))
     return down, -up
@@ -238,12 +230,10 @@ def _reaches(times: Values, skew: Values) -> tuple[Values, Values]:
 def _variances(
     frame: Frame, near: Linear, sample: Corrected
 ) -> tuple[Values, Values, Values, Values]:
-    """(S, S) `covariance`, `square`, `freedom` and `skew` of `Estimates`.
-
-    The sample's own variance is unbiased, but it can depend on few pairs and is smallest when the
-    sample happens to find nothing. It is therefore averaged with the variance that the predictions
-    imply for all pairs, drawn or not.
-    """
+    """Return `covariance`, `square`, `freedom` and `skew` of `Estimates`, (S, S) each. The sample's
+    own variance is unbiased, but it can depend on few pairs and is smallest when the sample happens
+    to find nothing. It is therefore averaged with the variance that the predictions imply for all
+    pairs, drawn or not."""
     n_queries = max(len(frame.queries), 1)
     moves = near.at(frame, sample.drawn) / n_queries
     errors = np.einsum("nsl,nl->ns", moves, sample.errors)
@@ -261,9 +251,9 @@ def _variances(
 
 
 def _effective(errors: Values) -> Values:
-    """(S, S) Number of equal errors that would give the variance of a difference the same precision
-    as these (n, S) errors; on the diagonal, of a mean. This is Kish's effective number for their
-    squares."""
+    """Return the number of equal errors that would give the variance of a difference (of a mean on
+    the diagonal) the same precision as these (n, S) errors, (S, S): Kish's effective number of
+    their squares."""
     one, two, three = errors, errors**2, errors**3
     own = two.T @ two
     fourth = np.diag(own)[:, None] + np.diag(own) + 6 * own - 4 * (three.T @ one + one.T @ three)
@@ -273,10 +263,10 @@ def _effective(errors: Values) -> Values:
 
 
 def _by_model(moves: Values, sample: Corrected, square: float) -> tuple[Values, Values]:
-    """(S, S) The covariance expected by the predictions, and the covariance of errors of
-    differences (a - b) with their squares, both scaled by the drawn pairs' errors. A pair predicted
-    relevant with probability m has variance m (1 - m) and third moment m (1 - m) (1 - 2 m), times a
-    factor of its inclusion probability."""
+    """Return two (S, S) matrices that the predictions imply: the covariance, and the third moments
+    of the errors of differences (a - b). Both are scaled to `square`, the squared errors of the
+    drawn pairs. A pair predicted relevant with probability m has variance m (1 - m) and third
+    moment m (1 - m) (1 - 2 m), times a factor that depends on its inclusion probability."""
     drawn, spread, factors = sample.drawn, sample.spread, sample.factors
     shares = np.minimum.accumulate(sample.guesses, axis=1)
     chances = -np.diff(shares, axis=1, prepend=1.0, append=0.0)
@@ -297,10 +287,10 @@ def _by_model(moves: Values, sample: Corrected, square: float) -> tuple[Values, 
 
 
 def _ranges(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Values]:
-    """(S, S) See `Estimates.low` and `high`."""
+    """Return `low` and `high` of `Estimates`, (S, S) each."""
     rows = np.flatnonzero(sample.unknown)
     moves = near.at(frame, rows) * sample.unknown[rows, None, None] / max(len(frame.queries), 1)
-    # A pair reaches levels from below, so the extreme is the best or worst partial sum.
+    # A pair that reaches a level reaches all lower ones, so partial sums give the extremes.
     sums = np.cumsum(moves, axis=2)
     apart = sums[:, :, None] - sums[:, None]
     diagonal = np.arange(sums.shape[1])

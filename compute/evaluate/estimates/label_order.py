@@ -1,9 +1,10 @@
-"""Does the ranking of systems survive errors in the labels? Scores under labels with such errors.
+"""Does the ranking of systems survive errors in the labels? Simulates scores under such errors.
 
-Every label that was not audited is drawn again, at a rate that the audit leaves possible for its
-stratum (`label_errors.rates`), and with another grade as often as the audit found that grade
-instead; what was audited is known. So chances of a flip hold both the rates' uncertainty and that
-of which labels are wrong. Labels outside the frame stay as they are.
+In each draw, every label that was not audited is wrong with an error rate that is plausible for its
+stratum after the audit (`label_errors.rates`). A wrong label gets another grade as often as the
+audit found that grade instead. Audited labels are known. So the probability of an order flip
+includes two uncertainties: the rates, and which labels are wrong. Labels outside the frame do not
+change.
 """
 
 from dataclasses import dataclass
@@ -28,11 +29,11 @@ class Audited:
 
     frame: Frame
     labels: Values
-    """(N,) Grades of at least 0; NaN without a label."""
+    """(N,) Grade of each label, at least 0; NaN if there is no label."""
     second: Values
-    """(N,) Grades of the second assessor; NaN without one."""
+    """(N,) Grade by the second assessor; NaN if there is none."""
     stratum: Counts
-    """(N,) Stratum numbers; labels of a stratum have the same grade."""
+    """(N,) Number of the label's stratum; all labels of a stratum have the same grade."""
     judgements: DataFrame
     """query_id, doc_id, relevance: all labels, including those outside the frame."""
     grades: tuple[int, ...]
@@ -40,13 +41,14 @@ class Audited:
 
     @cached_property
     def levels(self) -> Values:
-        """(G,) All grades from 0, ascending."""
+        """Return all grades from 0, ascending, (G,)."""
         given = self.judgements["relevance"].to_numpy(np.float64)
         seen = self.second[~np.isnan(self.second)]
         return np.unique(np.concatenate([[0.0], np.array(self.grades, float), given, seen]).clip(0))
 
     def scores(self, grades: Values, measure: str) -> Values:
-        """(S,) Means by grades (N,) (NaN: none). Raises WrongInput like `measured`."""
+        """Return each system's mean score, (S,), under the grades (N,), NaN for unjudged pairs.
+        Raises WrongInput as `measured` does."""
         held, n_queries = ~np.isnan(grades), len(self.frame.queries)
         gains = np.append(np.where(held, grades, HOLE), 0).astype(np.int32)[self.frame.places]
         counted = [
@@ -67,11 +69,11 @@ class Audited:
 
     @cached_property
     def _outside(self) -> Counts:
-        """(Q, L) Labels outside the frame."""
+        """Return the number of labels outside the frame that reach each level, (Q, L)."""
         return self.frame.outside(self.judgements, self.levels[1:]).astype(np.int64)
 
     def drawn(self, measure: str, draws: int = DRAWS) -> Values:
-        """(draws, S) Scores under labels with errors."""
+        """Return the systems' scores under simulated label errors, (draws, S)."""
         random = np.random.default_rng(label_errors.SEED)
         labelled, seen = ~np.isnan(self.labels), ~np.isnan(self.second)
         rates, others = self._rates(draws, random), np.cumsum(self._others(), axis=1)
@@ -86,7 +88,7 @@ class Audited:
         return found
 
     def _rates(self, draws: int, random: np.random.Generator) -> Values:
-        """(draws, H) Error rates; strata of the same grade share a distribution."""
+        """Draw the strata's error rates, (draws, H); strata of a grade share a distribution."""
         seen, n_strata = ~np.isnan(self.second), int(self.stratum.max()) + 1
         wrong = seen & (self.second != self.labels)
         n, found = (np.bincount(self.stratum[some], minlength=n_strata) for some in (seen, wrong))
@@ -97,8 +99,8 @@ class Audited:
         return rates
 
     def _others(self) -> Values:
-        """(G, G) Probability that a wrong label of each grade has each other grade, from one
-        pseudo-count shared by all grades and the audit's counts."""
+        """Return the probability that a wrong label of one grade should have another grade, (G, G):
+        from the audit's counts, plus one pseudo-count spread evenly over the other grades."""
         seen = ~np.isnan(self.second)
         first, second = (
             np.searchsorted(self.levels, one[seen]) for one in (self.labels, self.second)
@@ -110,11 +112,10 @@ class Audited:
 
 
 def survival(audited: Audited, measure: str, draws: int = DRAWS) -> tuple[DataFrame, DataFrame]:
-    """Of systems: system, score, low, high, rank, rank_low, rank_high, best first; of pairs: a,
-    b, difference, flip (the chance that b is ahead of a), the likeliest first.
-
-    Scores are by the labels; intervals contain 95% of the draws. Tied systems have no order.
-    """
+    """Return two frames. Of systems: system, score, low, high, rank, rank_low, rank_high, best
+    first. Of pairs: a, b, difference, flip (the probability that b is ahead of a), likeliest flips
+    first. Scores are by the labels as they are; intervals contain 95% of the draws. A tied pair has
+    no flip."""
     now, drawn = audited.scores(audited.labels, measure), audited.drawn(measure, draws)
     order, tails = np.argsort(-now, kind="stable"), [LEVEL / 2, 1 - LEVEL / 2]
     names = np.array(audited.frame.systems)[order]

@@ -1,4 +1,4 @@
-"""Measures as sums over a frame: exact for P, DCG and RBP, first-order for ratios."""
+"""Writes measures as sums over a frame: exactly for P, DCG and RBP, to first order for ratios."""
 
 from dataclasses import dataclass
 
@@ -11,19 +11,20 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 
 ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
 RATIOS = ("nDCG", "R", "AP")
-"""Ratios, whose ideal or number of relevant documents includes the frame and other judged
-documents."""
+"""Measures that divide by the ideal value or by the number of relevant documents, both of which
+include the frame and judged documents outside it."""
 _OWN = np.linspace(0, 1, 21)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Properties of a measure that an estimate needs."""
+    """The properties of a measure that an estimate needs."""
 
     name: str
     k: int
     discount: Values
-    """(k,) Value of a gain of 1 at each rank; only for AP does it depend on the ranks above."""
+    """(k,) Value of a gain of 1 at each rank; for AP it is multiplied by the number of relevant
+    documents down to the rank."""
     graded: bool
     least: float
 
@@ -32,14 +33,14 @@ class Kind:
         return self.name in RATIOS
 
     def gains(self, steps: Values, levels: Values) -> Values:
-        """(L,) Gain added by reaching each level."""
+        """Return the gain added by reaching each level, (L,)."""
         if self.graded:
             return steps
         return (np.arange(len(levels)) == np.searchsorted(levels, self.least)).astype(np.float64)
 
 
 def kind(measure: str) -> Kind:
-    """Properties of a measure. Raises WrongInput for a measure that cannot be estimated."""
+    """Return the properties of a measure. Raises WrongInput if it cannot be estimated."""
     name = measure.partition("@")[0].partition("(")[0]
     if name not in ESTIMATED:
         raise WrongInput(f"{measure} cannot be estimated: choose one of {', '.join(ESTIMATED)}")
@@ -61,11 +62,10 @@ def kind(measure: str) -> Kind:
 
 
 def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values, Values]:
-    """(S,) Least and largest possible means of a sum (P, DCG, RBP), by grades (N,) (NaN: not
-    judged), from `levels`, the ascending grades that can be given.
-
-    The minimum is today's score, which counts unjudged documents as not relevant.
-    """
+    """Return the least and the largest possible mean of each system, (S,) each, by a measure that
+    is a sum (P, DCG, RBP). `grades` (N,) are NaN for unjudged pairs; `levels` are the grades that
+    can be given, ascending. The least mean is the current score, which counts unjudged documents as
+    not relevant."""
     if of.is_ratio:
         raise WrongInput(f"{of.name} is not a sum: `evaluate.holes` computes its range")
     steps = np.diff(levels, prepend=0.0)
@@ -79,20 +79,21 @@ def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values
 
 @dataclass(frozen=True)
 class Linear:
-    """A measure near some shares (N, L): its value by query, and the contribution of each pair."""
+    """A measure linearised at shares (N, L), the probabilities that pairs reach levels: its value
+    by query, and the contribution of each pair."""
 
     values: Values
-    """(S, Q)"""
+    """(S, Q) The value at these shares."""
     slopes: Values
-    """(S, Q, k, L) Increase of the value when the pair at a rank reaches a level."""
+    """(S, Q, k, L) Increase of the value if the pair at a rank reaches a level."""
     falls: Values
-    """(2, S, Q, L) Decrease of the value when some pair at any rank reaches a level, for a pair
-    that is not counted yet and for one that is."""
+    """(2, S, Q, L) Decrease of the value, through the divisor, if a pair at any rank reaches a
+    level: first for a pair that was not counted yet, then for one that was."""
     shares: Values
     """(N, L)"""
 
     def at(self, frame: Frame, rows: Counts) -> Values:
-        """(n, S, L) Contribution of each row to a query's value when it reaches a level."""
+        """Return what each row adds to its query's value if it reaches a level, (n, S, L)."""
         rank, query = frame.rank[rows], frame.query[rows, None]
         inside = (rank > 0) & (rank <= self.slopes.shape[2])
         systems = np.arange(len(self.slopes))
@@ -104,7 +105,7 @@ class Linear:
         return own - (1 - share) * absent - share * present
 
     def moved(self, frame: Frame, change: Values) -> Values:
-        """(S, Q) The values after a change (N, L) of the shares."""
+        """Return the values after a change (N, L) of the shares, (S, Q)."""
         added = _ranked(frame, change, self.slopes.shape[2])
         found = self.values + np.einsum("sqkl,sqkl->sq", self.slopes, added)
         if self.falls.any():
@@ -123,12 +124,12 @@ def linear(
     together: float = 0.0,
     outside: Values | None = None,
 ) -> Linear:
-    """The measure near shares (N, L), the probabilities that each pair reaches each level. Its
-    value is the expectation if pairs reach levels with these probabilities; slopes are the
-    differences that one pair makes, so a ratio does not need precise numbers of relevant documents
-    per query. Given a relevant pair, others are relevant with 1 + `together` times their
-    probabilities; a share of 0 or 1 is certain. `outside` (Q, L): judged pairs outside the frame,
-    by the levels that they reach (`Frame.outside`; default: none), which count in a ratio's ideal
+    """Linearise a measure at shares (N, L), the probabilities that each pair reaches each level.
+    The value is the expectation if pairs reach levels with these probabilities; a slope is the
+    difference that one pair makes, so a ratio does not need precise numbers of relevant documents
+    per query. If one pair is relevant, the others' probabilities are multiplied by 1 + `together`;
+    a share of 0 or 1 is certain. `outside` (Q, L) counts judged pairs outside the frame by the
+    levels that they reach (`Frame.outside`; default: none), which belong to a ratio's ideal
     order."""
     gains, share = of.gains(steps, levels), _ranked(frame, shares, of.k)
     worth = np.broadcast_to(of.discount[:, None] * gains, share.shape)
@@ -151,20 +152,22 @@ def linear(
 
 @dataclass(frozen=True)
 class _Given:
-    """(S, Q, k, L) Expected inverse if the pair reaches the level."""
+    """(S, Q, k, L) each: the expected inverse of the ideal value if the pair at a rank reaches a
+    level, and how it changes with other pairs."""
 
     value: Values
     absent: Values
-    """Change of the denominator with one more uncounted pair, and with one more counted pair."""
+    """`absent` and `present` are the changes of `value` with one more relevant pair that was not
+    counted, or was counted."""
     present: Values
 
     def change(self, share: Values) -> Values:
-        """Change with another pair, of which this share was counted."""
+        """Return the change with one more pair, of which this share was counted."""
         return share * self.present + (1 - share) * self.absent
 
 
 def _below(each: Values, given: _Given, share: Values) -> Values:
-    """(S, Q, k, L) Contribution of a pair to average precision at relevant documents below it."""
+    """Return what a pair adds to average precision at relevant documents below it, (S, Q, k, L)."""
 
     def total(found: Values) -> Values:
         return np.cumsum(found[:, :, ::-1], axis=2)[:, :, ::-1] - found
@@ -172,39 +175,40 @@ def _below(each: Values, given: _Given, share: Values) -> Values:
     value, absent, present = (
         total(each * one) for one in (given.value, given.absent, given.present)
     )
-    # The decreases also include this contribution, so it is subtracted.
+    # `Linear.falls` also includes this contribution, which is removed here.
     return value + (1 - share) * absent - share * (share * present + (1 - share) * absent)
 
 
 def _ranked(frame: Frame, shares: Values, k: int) -> Values:
-    """(S, Q, k, L) The shares (N, L) of the document at each rank; 0 for empty ranks."""
+    """Return the shares (N, L) of the document at each rank, (S, Q, k, L); 0 for empty ranks."""
     padded = np.concatenate([shares, np.zeros((1, shares.shape[1]))])
     return padded[frame.places[:, :, :k]]
 
 
 def _counted(frame: Frame, shares: Values) -> Values:
-    """(Q, L) Shares summed by query."""
+    """Return the sum of the shares of each query, (Q, L)."""
     columns = [np.bincount(frame.query, column, len(frame.queries)) for column in shares.T]
     return np.column_stack(columns).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class _Inverse:
-    """1 over the ideal value of each query, as expected from the other pairs. Within a query the
-    levels move together. Tables are by query and by the pair's own share (0 to 1 in G steps), which
-    is removed from the numbers."""
+    """The expected inverse of each query's ideal value, given that one pair reaches a level. Within
+    a query, the numbers of pairs at all levels vary together. Tables are by query and by the pair's
+    own share (0 to 1 in G steps), which is first subtracted from the query's sums."""
 
     value: Values
-    """(L, Q, G) Value if the pair itself reaches this level and the lower ones."""
+    """(L, Q, G) The inverse if the pair itself reaches this level and the lower ones."""
     absent: Values
-    """(L, Q, G) Change of the value for a relevant pair with another uncounted pair."""
+    """(L, Q, G) Change of the inverse if another, uncounted pair reaches this level."""
     present: Values
-    """(L, Q, G) The same with another pair that was counted."""
+    """(L, Q, G) The same if the other pair was counted."""
 
     @classmethod
     def of(
         cls, frame: Frame, of: Kind, shares: Values, gains: Values, beside: float, outside: Values
     ) -> "_Inverse":
+        """Tabulate the inverses; `beside` multiplies other pairs' shares, given a relevant pair."""
         others = np.where(shares < 1, beside * shares, 1)
         mean = _counted(frame, others) + outside
         squares = _counted(frame, others**2) + outside
@@ -217,7 +221,8 @@ class _Inverse:
         spread = (number - (mean[:, :1] - own)[:, :, None])[..., None] * along[:, None, None]
 
         def expected(levels: Values, more: Values) -> Values:
-            """(Q, G) The pair's own share removed from some levels, with some pairs more."""
+            """Return the expected inverse, (Q, G), without the pair's own share at `levels` and
+            with `more` pairs at each level."""
             counts = mean[:, None] - own[:, None] * levels + more
             return (chance / _best(of, counts[:, :, None] + spread, gains)).sum(axis=2)
 
@@ -230,7 +235,7 @@ class _Inverse:
         )
 
     def given(self, share: Values) -> _Given:
-        """Ideal values for pairs with a counted share (S, Q, k, L)."""
+        """Read the tables at the pairs' counted shares, (S, Q, k, L)."""
         tables = (self.value, self.absent, self.present)
         levels = range(share.shape[3])
         found = [
@@ -240,7 +245,7 @@ class _Inverse:
         return _Given(*found)
 
     def falls(self, terms: Values, share: Values) -> Values:
-        """See `Linear`: terms (S, Q, k, L), each times its inverse."""
+        """Return `Linear.falls` from terms (S, Q, k, L), which an inverse multiplies."""
         found = [
             [(terms * _read(table, share)).sum(axis=(2, 3)) for table in tables]
             for tables in (self.absent, self.present)
@@ -249,9 +254,10 @@ class _Inverse:
 
 
 def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
-    """(…, P) Numbers of relevant pairs and their probabilities, from sums of shares and of their
-    squares. They are the sum of a certain number, one more pair with some probability, and a
-    Poisson number, so mean and variance are exact, as is the distribution for a single pair."""
+    """Return possible numbers of relevant pairs and their probabilities, (…, P) each, from sums of
+    shares and of their squares. A number is the sum of a certain number, one more pair with some
+    probability, and a Poisson number, so mean and variance are exact, as is the distribution for a
+    single pair."""
     sure = np.floor(np.maximum(squares, 0))
     chance = np.sqrt(np.maximum(squares, 0) - sure)
     rest = np.maximum(mean - sure - chance, 0)
@@ -266,7 +272,7 @@ def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
 
 
 def _read(table: Values, share: Values) -> Values:
-    """A table (Q, G) at shares (S, Q, k) or (S, Q, k, L), linearly interpolated."""
+    """Read a table (Q, G) at shares (S, Q, k) or (S, Q, k, L), with linear interpolation."""
     queries = np.arange(len(table)).reshape(-1, *[1] * (share.ndim - 2))
     step = share * (len(_OWN) - 1)
     low = np.clip(step.astype(np.int64), 0, len(_OWN) - 2)
@@ -275,8 +281,9 @@ def _read(table: Values, share: Values) -> Values:
 
 
 def _best(of: Kind, counts: Values, gains: Values) -> Values:
-    """Ideal value of this many pairs at each level (…, L), interpolated linearly. It is at least
-    the value of one relevant document, since a query without any scores 0."""
+    """Return the ideal value of this many pairs at each level (…, L), interpolated linearly. It is
+    at least that of one relevant document, since a query without relevant documents scores 0
+    anyway."""
     lowest = int(np.argmax(gains > 0))
     counts = np.maximum(counts, np.arange(len(gains)) == lowest)
     if of.name != "nDCG":

@@ -1,9 +1,10 @@
-"""Grades predicted from the ranks of a pair in the runs, and from the grades so far.
+"""Predicts the grade of a pair from its ranks in the runs and from the grades so far.
 
-A linear mixed model: fused ranks, each system's own logarithm of the rank under a ridge, and an
-effect of the query that is shrunk towards 0 (the best linear unbiased prediction; Henderson 1975,
-Biometrics 31). The amount of shrinkage maximises the likelihood. Estimates are unbiased even with
-poor predictions, since the sample corrects them, but good predictions need smaller samples.
+The model is a linear mixed model of fused ranks, the logarithm of each system's rank under a ridge
+penalty, and an effect of the query that is shrunk towards 0 (the best linear unbiased prediction;
+Henderson 1975, Biometrics 31). The amount of shrinkage maximises the likelihood. Estimates are
+unbiased even with poor predictions, since the sample corrects them, but good predictions need
+smaller samples.
 """
 
 from dataclasses import dataclass
@@ -17,24 +18,26 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 VERSION = "ranks-1"
 """Version stored with judgements drawn by a prediction; a new formula gets a new version."""
 _RIDGE = 20.0
-"""Residual variance over the variance of a system's coefficient, before the likelihood's factor."""
+"""Residual variance over the variance of a system's coefficient, before it is multiplied by one of
+_FACTORS."""
 _TRUST = 4.5
-"""Scale of an LLM's grades, which are shrunk a twentieth as much as a system's ranks, since they
-predict the grade itself."""
+"""Scale of an LLM's grades; by it they are shrunk a twentieth as much as a system's ranks, since
+they predict the grade itself."""
 _FACTORS = (0.25, 1.0, 4.0, 16.0)
 _QUERIES = (2.0, 8.0, 32.0, 1e6)
-"""Residual variance over query-effect variance: this many judgements of a query count half."""
+"""Residual variance over the variance of query effects: with this many judgements, a query's own
+mean counts half."""
 _LEAST = 1e-9
 _CURVE, _PULL, _STEPS = np.array([-2.0, 4.0]), 0.1, 8
-"""The nearly straight curve towards which the fit is pulled, the pull's weight, and the steps."""
+"""The nearly straight curve towards which the fit is pulled, the weight of that pull, and the
+number of Newton's steps."""
 
 
 def features(frame: Frame, machine: Values | None = None) -> Values:
-    """(N, 4 + S) 1; three forms of fused ranks, standardised; minus the logarithm of each rank.
-
-    An LLM's grades (N,) (NaN: none) add two columns: whether there is a grade, and the standardised
-    grade. Their weight is fitted to human grades, once for all systems.
-    """
+    """Return the features of each pair, (N, 4 + S): the constant 1, three standardised forms of
+    fused ranks, and minus the logarithm of each system's rank. An LLM's grades (N,), NaN without a
+    grade, add two columns: the standardised grade, and whether there is one. Their weight is fitted
+    to human grades, once for all systems."""
     rank = frame.rank
     absent = 2 * max(int(rank.max(initial=1)), frame.depth)
     fused = [np.where(rank > 0, 1 / (c + rank), 0).sum(axis=1) for c in (60, 10)]
@@ -48,9 +51,9 @@ def features(frame: Frame, machine: Values | None = None) -> Values:
 
 
 def _said(machine: Values) -> Values:
-    """(N, 2)"""
+    """Return the two standardised columns of an LLM's grades, (N, 2)."""
     given = ~np.isnan(machine)
-    # An LLM that always gives the same grade carries no information.
+    # The grade of an LLM that always gives the same one carries no information.
     middle, width = (machine[given].mean(), machine[given].std()) if given.any() else (0.0, 0.0)
     grade = np.where(given, machine - middle, 0.0) / max(float(width), _LEAST)
     there = (given - given.mean()) / max(float(given.std()), _LEAST)
@@ -59,32 +62,32 @@ def _said(machine: Values) -> Values:
 
 @dataclass(frozen=True)
 class Fit:
-    """A model of n judged rows, each predicted from the n - 1 others."""
+    """A model fitted to n judged rows, with a prediction of each row from the n - 1 others."""
 
     coefficients: Values
-    """(F, L)"""
+    """(F, L) Coefficient of each feature."""
     effects: Values
-    """(Q, L)"""
+    """(Q, L) Effect of each query."""
     curve: Values
     """(2, L) Intercept and slope of the logistic curve from linear predictions to shares."""
     others: Values
-    """(n, L) Prediction of each row from the others."""
+    """(n, L) Prediction of each row from the other rows."""
 
     def predicted(self, given: Values, query: Counts) -> Values:
-        """(N, L) From 0 to 1."""
+        """Predict shares, (N, L), from features (N, F) and the numbers of the queries (N,)."""
         return _share(given @ self.coefficients + self.effects[query], self.curve)
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums for computing the likelihood for every amount of shrinkage."""
+    """Judged rows, with the sums that give the likelihood for every amount of shrinkage."""
 
     given: Values
-    """(n, F)"""
+    """(n, F) Features."""
     query: Counts
-    """(n,)"""
+    """(n,) Number of the row's query."""
     wanted: Values
-    """(n, L) From 0 to 1."""
+    """(n, L) Shares to be predicted, from 0 to 1."""
     n_queries: int
 
     @cached_property
@@ -93,7 +96,7 @@ class Sums:
 
     @cached_property
     def by_query(self) -> Values:
-        """(Q, F + L)"""
+        """Return the sums of features and shares by query, (Q, F + L)."""
         both = np.column_stack([self.given, self.wanted])
         order = np.argsort(self.query, kind="stable")
         asked, starts = np.unique(self.query[order], return_index=True)
@@ -103,15 +106,14 @@ class Sums:
 
     @cached_property
     def products(self) -> Values:
+        """Return all products of features and shares, summed over the rows."""
         both = np.column_stack([self.given, self.wanted])
         return both.T @ both
 
 
 def fit(given: Values, query: Counts, wanted: Values, n_queries: int) -> Fit:
-    """The model of n rows: features (n, F), query (n,), and L shares from 0 to 1 (n, L).
-
-    The shrinkage with the highest likelihood for the first of the L shares is used for all.
-    """
+    """Fit the model to n rows: features (n, F), query (n,), and L shares from 0 to 1 (n, L). All L
+    shares use the shrinkage with the highest likelihood for the first share."""
     sums = Sums(given, query, wanted, n_queries)
     shrunk, inverse = _likeliest(sums)
     n_features, factor = given.shape[1], 1 / (sums.counts + shrunk)
@@ -119,7 +121,7 @@ def fit(given: Values, query: Counts, wanted: Values, n_queries: int) -> Fit:
     products = sums.products - (sums.by_query * factor[:, None]).T @ sums.by_query
     coefficients = inverse @ products[:n_features, n_features:]
     effects = factor[:, None] * (y - x @ coefficients)
-    # The prediction without a row follows from the row's influence on its own prediction.
+    # The prediction from the other rows follows from the row's influence on its own prediction.
     away = given - (factor[:, None] * x)[query]
     own = factor[query] + ((away @ inverse) * away).sum(axis=1)
     residuals = wanted - given @ coefficients - effects[query]
@@ -129,11 +131,12 @@ def fit(given: Values, query: Counts, wanted: Values, n_queries: int) -> Fit:
 
 
 def _share(linear: Values, curve: Values) -> Values:
+    """Turn linear predictions into shares by the logistic curve."""
     return special.expit(curve[0] + curve[1] * linear)
 
 
 def _logistic(linear: Values, wanted: Values) -> Values:
-    """(2,) The curve, by Newton's method, shrunk slightly towards `_CURVE` (Platt 1999)."""
+    """Fit the curve (2,) by Newton's method, pulled slightly towards `_CURVE` (Platt 1999)."""
     given, found = np.column_stack([np.ones(len(linear)), linear]), _CURVE
     for _ in range(_STEPS):
         share = special.expit(given @ found)
@@ -144,7 +147,7 @@ def _logistic(linear: Values, wanted: Values) -> Values:
 
 
 def _likeliest(sums: Sums) -> tuple[float, Values]:
-    """Shrinkage of the query effects, and the inverse for the coefficients."""
+    """Return the likeliest shrinkage of query effects, and the inverse for the coefficients."""
     n_features, n = sums.given.shape[1], len(sums.query)
     best = (-np.inf, 0.0, np.zeros((0, 0)))
     for shrunk in _QUERIES:

@@ -1,10 +1,11 @@
-"""Unjudged documents of ranked lists, and the possible ranges of scores.
+"""Counts unjudged documents (holes) in ranked lists, and bounds the scores that they leave
+possible.
 
-`definitions` counts holes and scores lists with holes left out or expected; `bounds` gives the
-three ranges of a score, over the holes of its own list, of the pool, and of the collection;
-`order_flips` determines whether the order of two systems could flip in each range. These are pure
-functions of the frames `top` (system, query_id, doc_id, rank) and `judgements` (query_id, doc_id,
-relevance), or of the same Arrow tables.
+`definitions` counts holes, and scores lists without their holes or with expected gains for them;
+`bounds` computes three ranges of a score, over the holes of its own list, of the pool, and of the
+collection; `order_flips` determines whether the order of two systems could flip in each range. All
+are pure functions of the frames `top` (system, query_id, doc_id, rank) and `judgements` (query_id,
+doc_id, relevance), or of Arrow tables with the same columns.
 """
 
 from compute.evaluate.holes.bounds import (

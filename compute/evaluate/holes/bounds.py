@@ -1,29 +1,31 @@
-"""Possible ranges of a score: three, over every way of judging the unjudged documents.
+"""Three possible ranges of a score, over every way of judging the unjudged documents.
 
-**Own list**: the holes in the system's own top k. **Pool**: those, and all other unjudged documents
-of the query in the pool, the stored lists of all systems. **Collection**: those, and every other
-document of the corpus that is not judged for the query. The queries are those evaluated today.
+**Own list**: the holes in the system's own top k. **Pool**: also all other unjudged documents of
+the query in the pool, which consists of the stored lists of all systems. **Collection**: also every
+other document of the corpus that is not judged for the query. The queries are those that already
+have judgements.
 
 A hole may have any grade from 0 to the highest of the collection. For nDCG and recall the ideal
 order depends on the holes too, so the ends of an interval are not simply "no hole is relevant" and
 "all are": a relevant hole low in the list can cost more than it gains. Both ends are exact, at any
-depth and with any number of grades, without trying assignments. Write a grade as a sum over levels
-that it reaches, and let c_j of the m holes reach level j. For given c_j, the ideal order is fixed
-and the sum of discounted gains is largest when the holes with the largest weights have the highest
-grades. So the score is at most
+depth and with any number of grades, and no assignments of grades are tried out. Write a grade as a
+sum over the levels that it reaches, and let c_j of the m holes reach level j. For given c_j, the
+ideal order is fixed, and the sum of discounted gains is largest when the holes with the largest
+weights have the highest grades. So the score is at most
 
     (F + sum_j s_j W(c_j)) / sum_j s_j D(J_j + c_j)        m >= c_1 >= c_2 >= ... >= 0
 
-with F the gains of the judged documents, s_j the step from level j - 1 to j, W(c) the sum of the c
-largest weights, J_j the judged documents that reach level j and D the value of the ideal order.
-Dinkelbach (1967): a ratio N/D is at most t if N - t D is nowhere above 0, and this separates into
-one choice of c_j per level. As D is concave and J_j falls with j, the choices are in order for t >=
-0. A largest ratio below 0 is at c_1 = c_2 = ..., because N - t D is convex then: those are tried
-first. The minimum score is minus the maximum of the negated sum. Only grades that occur in
-judgements need a c_j: between two of them the ideal order does not change, and the ratio has no
-turning point. Relevant documents outside the list only add to D, so they move an end only towards
-0: if all ratios have one sign, the one nearest 0 is at c_1 = c_2 = ..., with all outside documents
-at the highest grade; no choice across 0 or away from it needs them.
+where F is the sum of the judged documents' gains, s_j the step from level j - 1 to j, W(c) the sum
+of the c largest weights, J_j the number of judged documents that reach level j, and D the value of
+the ideal order. By Dinkelbach (1967), a ratio N/D is at most t if N - t D is nowhere above 0, and
+this separates into one choice of c_j per level. Since D is concave and J_j falls with j, the
+choices satisfy c_1 >= c_2 >= ... for t >= 0. If the largest ratio is below 0, it is at c_1 = c_2 =
+..., because N - t D is then convex; such choices are tried first. The minimum score is minus the
+maximum of the negated sum. Only grades that occur in judgements need a c_j: between two of them the
+ideal order does not change, and the ratio has no turning point. Relevant documents outside the list
+only add to D, so they move an end only towards 0: if all ratios have the same sign, the one nearest
+0 is at c_1 = c_2 = ..., with all outside documents at the highest grade. An end never needs them to
+move across 0 or away from it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,22 +43,23 @@ from compute.evaluate.measures import FORMULAS, parse
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
-"""For each wider range: (Q,) number of unjudged documents of each query that may be relevant,
-including those of the lists."""
+"""For each wider range, by name, the number of each query's unjudged documents that may be
+relevant, including those in the lists, (Q,)."""
 NOTHING: Outside = MappingProxyType({})
 GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
-"""Gain functions of the measures that have ranges and order flips."""
+"""The `Gain` of each measure that has ranges and order flips, by the measure's name."""
 POOL, COLLECTION = "pool", "collection"
 EACH = slice(None)
 
 _MOST_KINDS = 2**62
-"""Kinds are identified by numbers, which are renumbered before they overflow."""
+"""Kinds of lists have numbers, which are reassigned before they exceed this and overflow."""
 
 
 def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
-    """Score and possible ranges of every query of every system: system, query_id, n_holes, value
-    (unjudged documents count as not relevant, as everywhere), low, high; also pool_low, pool_high
-    and so on for each wider range of `outside`. Raises WrongInput like `measured`."""
+    """Return the score and its possible ranges for every query of every system: system, query_id,
+    n_holes, value (with unjudged documents as not relevant, as everywhere), low, high; also
+    pool_low, pool_high and so on for each wider range of `outside`. Raises WrongInput as `measured`
+    does."""
     seen, gain = measured(lists, measure)
     some, kinds = _kinds(seen)
     gains, judged = seen.gain.reshape(-1, seen.depth)[some], some % max(len(seen.queries), 1)
@@ -76,8 +79,9 @@ def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFra
 
 
 def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
-    """Distinct lists of all systems and queries, since most are equal: the place of one list of
-    each kind, as flattened places of (S, Q); and the kind of each list, (S * Q,)."""
+    """Find the distinct lists of all systems and queries, since most are equal. Returns the
+    position of one list of each kind, among the flattened lists (S, Q), and the kind of each list,
+    (S * Q,)."""
     n_lists = len(lists.systems) * len(lists.queries)
     gains = lists.gain.reshape(n_lists, lists.depth)
     judged = np.tile(lists.judged, (len(lists.systems), 1))
@@ -96,53 +100,51 @@ def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True)
 class Best:
-    """Ideal values of Q queries with the judged documents, and with 0 to m more."""
+    """Ideal values of Q queries with their judged documents and 0 to m more."""
 
     judged: Numbers
     """(Q, L) See `Lists`."""
     levels: Values
-    """(Q, L, m + 1) Values at each level separately."""
+    """(Q, L, m + 1) Ideal value at each level separately."""
     steps: Numbers
     """(L,) See `Lists`."""
     whole: Values
-    """(m + 1, Q) Values with additional documents at all levels; above 0 with any."""
+    """(m + 1, Q) Ideal value if the additional documents reach all levels."""
     gain: Gain
     depth: int
 
     @cached_property
     def height(self) -> int:
-        """The highest gain."""
+        """Return the highest gain of a document."""
         return int(self.steps.sum())
 
     @property
     def enough(self) -> int | None:
-        """See `Gain`."""
+        """Return `Gain.enough` for this depth."""
         return self.gain.enough(self.depth)
 
     def of(self, queries: Numbers) -> "Best":
-        """Ideal values of some of the queries, by place."""
+        """Return the ideal values of some of the queries, which are given by position."""
         own = {"judged": self.judged[queries], "levels": self.levels[queries]}
         return replace(self, whole=self.whole[:, queries], **own)
 
     def repeated(self, n: int) -> "Best":
-        """Ideal values of the same queries, repeated n times."""
+        """Return the ideal values of the same queries, repeated n times."""
         return self if n == 1 else self.of(np.tile(np.arange(len(self.judged)), n))
 
 
 def best_orders(lists: Lists, gain: Gain, m: int) -> Best:
-    """Ideal values of the queries of the lists."""
+    """Return the ideal values of the queries of the lists, with up to `m` additional documents."""
     levels = gain.reach(lists.depth, lists.judged[:, :, None] + np.arange(m + 1))
     whole = np.einsum("qlc,l->cq", levels, lists.steps).copy()
     return Best(lists.judged, levels, lists.steps, whole, gain, lists.depth)
 
 
 def extremes(fixed: Values, ends: Ends, best: Best) -> tuple[Values, Values]:
-    """Least and largest ratio of each query over all grades of its holes.
-
-    fixed (Q,): the sums of the judged documents. ends (m + 1, Q): the least and largest gain of 0
-    to m holes of gain 1. If nothing is relevant, the ratio is 0.
-    """
-    # Subtracted from 0, not negated: -0 would be shown with its sign.
+    """Return the least and the largest ratio of each query over all grades of its holes. `fixed`
+    (Q,) has the sums of the judged documents, and `ends` (m + 1, Q) the least and largest gain of 0
+    to m holes of gain 1. If nothing is relevant, the ratio is 0."""
+    # The value is subtracted from 0 rather than negated, since -0 would be shown with its sign.
     return 0.0 - _largest(-fixed, -ends[0], best), _largest(fixed, ends[1], best)
 
 
@@ -154,11 +156,11 @@ def widened(
     outside: Sequence[Numbers],
     kinds: Numbers | slice = EACH,
 ) -> list[tuple[Values, Values]]:
-    """The ends `own` of `extremes` if the given numbers of documents outside the lists may be
-    relevant, too: for each of `outside`. `kinds`: for each number of `outside` the place of its
-    query in the others (default: one by one). Outside documents add nothing to a sum and only raise
-    the ideal value. So they can move an end towards 0 but never away from it or across it: an end
-    on the other side stays."""
+    """Widen the ends `own` of `extremes`, once for each of `outside`: the number of each query's
+    documents outside the lists that may be relevant, too. `kinds` maps each query of `outside` to
+    its position in the other arrays (default: the same position). Outside documents add nothing to
+    a sum and only raise the ideal value, so they can move an end towards 0, but never away from it
+    or across it."""
     outside = [more.clip(0) for more in outside]
     lows = _raised(-own[0], -fixed, -ends[0], best, outside, kinds)
     highs = _raised(own[1], fixed, ends[1], best, outside, kinds)
@@ -173,8 +175,8 @@ def _raised(
     outside: Sequence[Numbers],
     kinds: Numbers | slice,
 ) -> list[Values]:
-    """Largest ratios of `_largest` with all outside documents, for ratios below 0, which is at c_1
-    = c_2 = ..."""
+    """Return the ratios of `_largest`; those below 0 are recomputed with all outside documents
+    relevant, where the largest ratio is at c_1 = c_2 = ..."""
     found = found[kinds]
     negative = found < 0
     if best.enough == 0 or not negative.any():
@@ -185,7 +187,7 @@ def _raised(
         return [
             np.where(negative, _with(more, fixed, gained, judged, best), found) for more in outside
         ]
-    # With as many as the ideal order can contain, only the sum is left to choose.
+    # If the ideal order is full of outside documents, only the sum is left to maximise.
     most = (best.height * np.fmax.reduce(gained, axis=0))[kinds] + fixed
     filled = most / (best.height * best.gain.reach(best.depth, np.array(best.enough)))
     ends = []
@@ -200,7 +202,7 @@ def _raised(
 
 
 def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: Best) -> Values:
-    """Largest ratios with this many relevant documents in addition to the relevant holes."""
+    """Return the largest ratios if `more` documents are relevant in addition to the holes."""
     found = np.full(len(fixed), -np.inf)
     for c, added in enumerate(gained):
         whole = np.zeros(len(fixed))
@@ -211,13 +213,14 @@ def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: B
 
 
 def _largest(fixed: Values, gained: Values, best: Best) -> Values:
+    """Return the largest ratio of each query over the numbers of its holes at each level."""
     if best.enough == 0:
         return ratio(fixed + best.height * np.fmax.reduce(gained, axis=0), best.whole[0])
     found = ratio(fixed, best.whole[0])
     for c in range(1, len(gained)):
-        # nan, where there are fewer holes, cannot be attained.
+        # A list with fewer holes has nan, which fmax ignores.
         np.fmax(found, (fixed + best.height * gained[c]) / best.whole[c], out=found)
-    # With only one level, every choice has been tried.
+    # With a single level, every choice has now been tried.
     if len(best.steps) == 1:
         return found
     left = np.flatnonzero(found >= 0)
@@ -230,7 +233,8 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
 
 
 def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
-    """The ratio at the choice of c_j with the largest N - best D; above `best` if any is."""
+    """Return the ratio at the c_j with the largest N - best D; it is above `best` if any ratio
+    is."""
     chosen = np.argmax(gained[:, None, :] - best[:, None, None] * ideal, axis=2)
     brought = fixed + np.take_along_axis(gained, chosen, axis=1) @ steps
     over = np.take_along_axis(ideal, chosen[:, :, None], axis=2)[:, :, 0] @ steps
@@ -238,15 +242,14 @@ def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: 
 
 
 def ratio(part: Values, whole: Values) -> Values:
-    """part / whole, 0 if whole is 0, as for a query without a relevant document."""
+    """Return part / whole, or 0 if the whole is 0, as for a query without relevant documents."""
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """Lists cut to the depth of a measure such as nDCG@10, and the measure's formula.
-
-    Raises WrongInput for a measure without a gain, or one that cuts deeper than the lists.
-    """
+    """Return the lists cut to the depth of a measure such as nDCG@10, with its gains, and its
+    `Gain`. Raises WrongInput for a measure without a `Gain`, or with a cut-off deeper than the
+    lists."""
     (gain, k), of = formula(measure), parse(measure)
     top = lists.cut(k)
     if not gain.graded:
@@ -256,7 +259,7 @@ def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
 
 
 def formula(measure: str) -> tuple[Gain, int]:
-    """A measure's gain and cut-off. Raises WrongInput for a measure without either."""
+    """Return a measure's `Gain` and cut-off. Raises WrongInput for a measure that lacks either."""
     parsed = parse(measure)
     gain = parsed.formula.gain
     if gain is None or parsed.k is None:

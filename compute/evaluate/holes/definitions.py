@@ -1,4 +1,4 @@
-"""Counts of unjudged documents, and scores of lists without them or with expected gains."""
+"""Counts unjudged documents, and scores lists without them or with expected gains for them."""
 
 from dataclasses import replace
 
@@ -12,40 +12,41 @@ from compute.evaluate.holes.bounds import formula, measured, ratio
 from compute.evaluate.top_lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50
-"""Judgements needed before rates are shown for a corpus with only relevant documents."""
+"""Number of added judgements needed to show rates if the official judgements are all relevant."""
 
 
 def hole(lists: Lists, k: int) -> Series:
-    """Hole@k by system: the unjudged share of a query's top k, over the ranks that the list fills;
-    a mean over queries with hits, absent without hits."""
+    """Return Hole@k by system: the unjudged share of the filled ranks in a query's top k, as a mean
+    over the queries with hits; absent without hits."""
     return _mean(lists, hole_by_query(lists, k))
 
 
 def hole_by_query(lists: Lists, k: int) -> Values:
-    """(S, Q) Hole@k of each query; nan if the list is empty."""
+    """Return Hole@k of each query, (S, Q); nan if the list is empty."""
     top = lists.cut(k)
     return _answered(top, top.holes.sum(axis=2) / top.filled.sum(axis=2).clip(1))
 
 
 def hole_beir(lists: Lists, k: int) -> Series:
-    """Hole@k by system as BEIR's code counts holes: documents in the top k that are not judged for
-    any query, divided by k even for short lists; a mean over queries with hits, as in that code."""
+    """Return Hole@k by system as BEIR's code counts holes: documents in the top k that are not
+    judged for any query, divided by k even for short lists, as a mean over queries with hits."""
     top = lists.cut(k)
     return _mean(lists, _answered(top, (top.filled & ~top.known).sum(axis=2) / k))
 
 
 def _answered(top: Lists, shares: Values) -> Values:
-    """Shares (S, Q) for queries with hits, nan for others."""
+    """Return the shares (S, Q), with nan for queries without hits."""
     return np.where(top.filled.any(axis=2), shares, np.nan)
 
 
 def _mean(lists: Lists, shares: Values) -> Series:
-    """Mean over queries with hits, by system; absent without hits."""
+    """Return the mean of each system over its queries with hits; absent without hits."""
     return DataFrame(shares, index=pd.Index(lists.systems, name="system")).mean(axis=1)
 
 
 def by_rank(lists: Lists) -> DataFrame:
-    """Unjudged documents by rank: system, rank, n_filled, n_holes (queries), n_relevant."""
+    """Count by system and rank the queries with a document (n_filled), a hole (n_holes) and a
+    relevant document (n_relevant) at that rank."""
     rows = pd.MultiIndex.from_product(
         [lists.systems, range(1, lists.depth + 1)], names=["system", "rank"]
     )
@@ -56,17 +57,15 @@ def by_rank(lists: Lists) -> DataFrame:
 
 def tells_more(n_not_relevant: int, n_added: int, n_added_not_relevant: int) -> bool:
     """Return whether condensed and expected scores are meaningful. If only relevant documents are
-    recorded, every list without its holes looks perfect. So the official judgements must contain
-    non-relevant documents, or at least FEWEST_ADDED judgements, some of them non-relevant, must
-    have been added."""
+    recorded, every list looks perfect without its holes. So the official judgements must contain
+    non-relevant documents, or at least FEWEST_ADDED judgements must have been added, some of them
+    non-relevant."""
     return n_not_relevant > 0 or (n_added >= FEWEST_ADDED and n_added_not_relevant > 0)
 
 
 def rates(lists: Lists) -> Values:
-    """(k,) Mean gain of judged documents at each rank, over all systems and queries.
-
-    A rank without judgements gets the mean of all ranks.
-    """
+    """Return the mean gain of judged documents at each rank, over all systems and queries, (k,). A
+    rank without judgements gets the mean of all ranks."""
     judged = lists.filled & (lists.gain != HOLE)
     gains = np.where(judged, lists.gain, 0).sum(axis=(0, 1))
     counts = judged.sum(axis=(0, 1))
@@ -75,17 +74,17 @@ def rates(lists: Lists) -> Values:
 
 
 def is_expected(measure: str) -> bool:
-    """Return whether a measure adds up gains, so that unjudged documents can have a mean gain."""
+    """Return whether a measure is a sum of gains, so that holes can have an expected gain."""
     return isinstance(formula(measure)[0], Sum)
 
 
 def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
-    """Scores in which every hole has the mean gain of the judged documents at its rank, in the list
-    and in the ideal order: system, query_id, value. `told`: the same lists, scored with the
-    judgements from which the rates are taken (default: all). These are optimistic, since the judged
-    documents of a pool were retrieved by the systems that contributed to it. A value lies within
-    the range of the own list, since a ratio is largest for whole grades. Raises WrongInput like
-    `measured`, and for a measure without expected gain."""
+    """Return system, query_id and value: scores in which every hole has the mean gain of the judged
+    documents at its rank, in the list and in the ideal order. The rates come from `told`, the same
+    lists with other judgements (default: the lists themselves). These scores are optimistic, since
+    the judged documents of a pool were retrieved by the systems that contributed to it. A value
+    lies within the own list's range, since a ratio is extreme at whole grades. Raises WrongInput as
+    `measured` does, and for a measure without expected gain."""
     seen, gain = measured(lists, measure)
     if not isinstance(gain, Sum):
         raise WrongInput(
@@ -110,8 +109,9 @@ def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame
 
 
 def condensed(lists: Lists, measure: str) -> DataFrame:
-    """Condensed scores: scores of the lists without unjudged documents (Sakai 2007): system,
-    query_id, value. Lists are as deep as stored; the measure truncates the remaining documents."""
+    """Return condensed scores, those of the lists without unjudged documents (Sakai 2007): system,
+    query_id, value. The holes are removed from the lists at their stored depth, and the rest is cut
+    to the measure's depth."""
     order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
     closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)
     seen, gain = measured(replace(lists, gain=closed), measure)
@@ -122,5 +122,6 @@ def condensed(lists: Lists, measure: str) -> DataFrame:
 
 
 def _by_query(lists: Lists, values: Values) -> DataFrame:
+    """Turn values (S, Q) into rows: system, query_id, value."""
     rows = pd.MultiIndex.from_product([lists.systems, lists.queries], names=["system", "query_id"])
     return DataFrame({"value": values.ravel()}, index=rows).reset_index()

@@ -1,8 +1,8 @@
 """Order flips: could the order of two systems change once the unjudged documents are judged? The
-answer depends on the difference of their scores, where a document that both retrieved has one grade
-and both share an ideal order. Two separate ranges do not answer it, even if they do not overlap: a
-judgement may raise both systems equally, and a relevant hole of one raises the ideal value for
-both. The ranges are those of `bounds`; the own lists of two systems are their combined top k."""
+answer depends on the difference of their scores, in which a document that both retrieved has one
+grade and both share an ideal order. The systems' separate ranges do not answer it: a judgement may
+raise both systems equally, and a relevant hole of one system raises the ideal value for both. The
+three ranges are those of `bounds`; for two systems, the own list is their combined top k."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -26,21 +26,19 @@ from compute.evaluate.tolerance import above, equal
 from compute.evaluate.top_lists import Codes, Lists, Numbers, Values
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
-"""First or second system ahead in the whole range; the order can flip or become a tie; always a
-tie."""
+"""Verdicts: the first system is ahead in the whole range; the second one is; the order can flip or
+become a tie; the systems are always tied."""
 _AT_ONCE = 4_000
-"""Queries of pairs processed together: more exceed the processor's cache, fewer take more steps."""
+"""Number of queries x pairs processed together: more exceed the processor's cache."""
 
 
 def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
-    """Every pair of systems: first, second, difference (mean over the queries of first minus
-    second), low, high and verdict over every way of judging the holes of both top k; pool_low,
-    pool_high, pool_verdict and the like for each wider range of `outside`.
-
-    Documents are judged for one query, so the extremes of the queries add up. All bounds are
-    exact, except those of measures without `exact_pairs`, which may be wider than the range. Raises
-    WrongInput like `measured`.
-    """
+    """Return a row for every pair of systems: first, second, difference (mean over the queries of
+    first minus second), low, high and verdict over every way of judging the holes of both top k;
+    also pool_low, pool_high, pool_verdict and so on for each wider range of `outside`. Documents
+    are judged for one query, so the extremes of the queries add up. All bounds are exact, except
+    that those of measures without `exact_pairs` may be wider than the range. Raises WrongInput as
+    `measured` does."""
     seen, gain = measured(lists, measure)
     one, other = np.triu_indices(len(seen.systems) if seen.queries else 0, 1)
     names = ["", *(f"{name}_" for name in outside)]
@@ -58,9 +56,9 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
 
 
 def by_query(lists: Lists, measure: str) -> Values:
-    """(3, Q) The difference of two systems on each query, first minus second, with its minimum and
-    maximum over all ways of judging the holes of both top k; `pairs` gives their means. Raises
-    WrongInput like `measured`."""
+    """Return the difference of two systems on each query, first minus second, with its minimum and
+    its maximum over all ways of judging the holes of both top k, (3, Q). `pairs` returns the means
+    of these. Raises WrongInput as `measured` does."""
     seen, gain = measured(lists, measure)
     first, second = (np.array([place]) for place in (0, 1))
     return _Found(seen, gain, NOTHING).by_query(first, second)[:, 0]
@@ -69,7 +67,7 @@ def by_query(lists: Lists, measure: str) -> Values:
 def _sums(
     lists: Lists, gain: Gain, outside: Outside, block: slice, pairs: tuple[Numbers, Numbers]
 ) -> Values:
-    """(P, 3 or more) Sums of `_Found.by_query` over some of the queries, for all pairs."""
+    """Return the sums of `_Found.by_query` over a block of queries, for P pairs, (P, 3 or more)."""
     places = np.arange(len(lists.queries))[block]
     within = {name: counts[block] for name, counts in outside.items()}
     sought = _Found(lists.asked(places), gain, within)
@@ -77,6 +75,7 @@ def _sums(
     starts = range(0, len(pairs[0]), size)
 
     def look_at(start: int) -> Values:
+        """Sum over the queries for a block of pairs."""
         one, other = (side[start : start + size] for side in pairs)
         return sought.by_query(one, other).sum(axis=2).T
 
@@ -86,7 +85,7 @@ def _sums(
 
 
 class _Found:
-    """Differences of pairs and their bounds, in blocks of pairs."""
+    """Computes differences of pairs and their bounds, in blocks of pairs."""
 
     def __init__(self, lists: Lists, gain: Gain, outside: Outside) -> None:
         self._gain, self._outside = gain, outside
@@ -96,8 +95,7 @@ class _Found:
         self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
 
     def by_query(self, one: Numbers, other: Numbers) -> Values:
-        """(3 or more, P, Q) Differences of P pairs, with bounds from the own lists and each
-        range."""
+        """Return the differences of P pairs and their bounds in each range, (3 or more, P, Q)."""
         sides = _sides(self._retrieved.of(one), self._retrieved.of(other))
         behind = (self._sums[one] - self._sums[other]).ravel()
         ends, best = self._gain.lead(sides), self._best.repeated(len(one))
@@ -111,21 +109,20 @@ class _Found:
 
 
 def _verdicts(low: Series, high: Series) -> NDArray[np.object_]:
+    """Return the verdict for each pair of bounds."""
     choices = [equal(low, 0) & equal(high, 0), above(low, 0), above(0, high)]
     return np.select(choices, [EQUAL, FIRST, SECOND], OPEN).astype(object)
 
 
 class _Retrieved(NamedTuple):
-    """Retrieved documents of systems, by rank first, so that the queries of pairs are adjacent.
-
-    (k, S, Q), or (k, P * Q) for one side of P pairs.
-    """
+    """The documents that systems retrieved, and their gains: (k, S, Q), or (k, P * Q) for one side
+    of P pairs. Ranks are the first axis, so that the queries of pairs are adjacent."""
 
     document: Codes
     gain: Codes
 
     def of(self, systems: Numbers) -> "_Retrieved":
-        """One side of pairs."""
+        """Return the documents of one side of the pairs, whose `systems` are given by position."""
         k = len(self.document)
         return _Retrieved(*(part.take(systems, 1).reshape(k, -1) for part in self))
 
@@ -135,9 +132,10 @@ def _ranks_first(array: Codes) -> Codes:
 
 
 def _sides(one: _Retrieved, other: _Retrieved) -> Sides:
+    """Match the documents of the two sides of P pairs."""
     shape = one.document.shape
     place, shared = np.zeros(shape, np.dtype(np.int16)), np.zeros(shape, bool)
-    # Rank by rank, since all pairs of ranks at once would exceed the processor's cache.
+    # The loop is over ranks, since all pairs of ranks at once would exceed the processor's cache.
     for rank, also in enumerate(other.document):
         same = (one.document == also) & (also >= 0)
         np.maximum(place, same * np.int16(rank + 1), out=place)

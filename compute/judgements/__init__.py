@@ -1,4 +1,4 @@
-"""Judgements: their sources, and one label from several for a pair."""
+"""Judgements: their sources, and the rules that combine several into one label per pair."""
 
 from compute.judgements.labels import (
     ADJUDICATION,

@@ -1,9 +1,10 @@
-"""Agreement of assessors who judged the same pairs, and the pairs on which they disagree.
+"""Computes the agreement of assessors who judged the same pairs, and lists the pairs on which they
+disagree.
 
-Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa and
-alpha are 1 for people who always agree and 0 for agreement by chance; if all labels are the same
-grade, chance explains everything, and neither is defined. Only blind labels are compared: those
-given on the Query page, with systems and ranks in view, are left out.
+Every interval comes from a percentile bootstrap over the pairs (a query with a document), with a
+fixed seed. Kappa and alpha are 1 for people who always agree and 0 for agreement by chance. If all
+labels are the same grade, chance explains everything, and neither is defined. Only blind labels are
+compared: those given on the Query page, with systems and ranks in view, are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -29,16 +30,16 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
     "linear": lambda apart: apart,
     "quadratic": lambda apart: apart**2,
 }
-"""Disagreement weight of two grades by their distance, for Cohen's kappa."""
+"""Weights of a disagreement by the distance of the two grades, for Cohen's kappa."""
 OFFICIAL_ONES = "official judgement"
 LEVELS = ("ordinal", "nominal", "interval")
-"""Scale of grades for Krippendorff's alpha: ordinal, nominal or interval."""
+"""Scales of grades for Krippendorff's alpha."""
 
 
 def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HUMAN) -> DataFrame:
-    """Cohen's kappa for each two people with shared pairs, most pairs first. person, other,
-    n_pairs, same (share of pairs with the same grade), kappa, low, high (95% CI). `rows` are added
-    judgements; adjudications count for neither. Cohen 1960, weighted as Cohen 1968. Raises
+    """Compute Cohen's kappa for every two people with shared pairs, most pairs first: person,
+    other, n_pairs, same (share of pairs with the same grade), kappa, low, high (95% CI). `rows` are
+    added judgements; adjudications do not count. Cohen 1960, weighted as in Cohen 1968. Raises
     WrongInput for unknown weights."""
     if weights not in WEIGHTS:
         raise WrongInput(f"no weights {weights!r}; known: {', '.join(WEIGHTS)}")
@@ -55,23 +56,21 @@ def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HU
 def alpha(
     rows: DataFrame, level: str = "ordinal", sources: Collection[str] = HUMAN
 ) -> dict[str, float]:
-    """Krippendorff's alpha of all people: n_pairs, n_people, n_labels, alpha, low, high (95% CI).
-    Pairs with only one label say nothing about agreement and are left out. Krippendorff 2004,
-    Content Analysis, chapter 11. Raises WrongInput for an unknown level."""
+    """Compute Krippendorff's alpha of all people: n_pairs, n_people, n_labels, alpha, low, high
+    (95% CI). Pairs with a single label say nothing about agreement and are left out. Krippendorff
+    2004, Content Analysis, chapter 11. Raises WrongInput for an unknown level."""
     if level not in LEVELS:
         raise WrongInput(f"no level {level!r}; known: {', '.join(LEVELS)}")
     return _alpha_of(_by_person(rows, sources).to_numpy(np.float64), level)
 
 
 def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
-    """Agreement of an LLM with the human judgements on the pairs that both graded, with equal
-    weights.
-
-    Both: query_id, doc_id, relevance, a pair once. n_pairs, same (share with the same grade),
-    people_relevant and machine_relevant (base rates: share of a grade above 0, which kappa depends
-    on), and kappa, weighted (kappa by squared distance) and alpha (ordinal), each with _low and
-    _high (95% CI). Everything except n_pairs is absent (nan) without such pairs.
-    """
+    """Compute the agreement of an LLM with the human judgements on the pairs that both graded, with
+    equal weights. Both frames have query_id, doc_id and relevance, each pair once. Returns n_pairs;
+    same (share of pairs with the same grade); people_relevant and machine_relevant (shares of
+    grades above 0, on which kappa depends); and kappa, weighted (kappa by squared distance) and
+    alpha (ordinal), each with _low and _high (95% CI). Without shared pairs, everything except
+    n_pairs is nan."""
     both = _both(people, machine)
     found: dict[str, float] = {
         "n_pairs": len(both),
@@ -87,14 +86,15 @@ def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
 
 
 def confusion(people: DataFrame, machine: DataFrame) -> DataFrame:
-    """people, machine (grades), n_pairs: pairs graded by both, counted by the two grades."""
+    """Count the pairs that both graded by their two grades: people, machine (grades), n_pairs."""
     both = _both(people, machine)
     counts = both.groupby(["people", "machine"]).size()
     return counts.rename("n_pairs").reset_index()
 
 
 def blind(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """A grade for each pair that people judged blind: query_id, doc_id, relevance; by majority."""
+    """Return the majority grade of each pair judged blind by people: query_id, doc_id,
+    relevance."""
     found = resolve(rows[rows["task"] != IN_VIEW], Choice("majority", tuple(sources)))
     return found[["query_id", "doc_id", "relevance"]]
 
@@ -103,14 +103,14 @@ _ALPHA = {"alpha": "", "low": "_low", "high": "_high"}
 
 
 def _both(people: DataFrame, machine: DataFrame) -> DataFrame:
-    """people, machine: the grades of the pairs that both graded."""
+    """Return the two grades of each pair that both graded: people, machine."""
     pair = ["query_id", "doc_id"]
     found = people[[*pair, "relevance"]].merge(machine[[*pair, "relevance"]], on=pair)
     return DataFrame({"people": found["relevance_x"], "machine": found["relevance_y"]})
 
 
 def _alpha_of(given: Array, level: str) -> dict[str, float]:
-    """`alpha` of grades [pair, person], NaN if a person gave none."""
+    """Compute `alpha` from grades [pair, person], NaN if a person gave none."""
     given = given[(~np.isnan(given)).sum(axis=1) > 1]
     there = ~np.isnan(given)
     grades = np.unique(given[there])
@@ -129,11 +129,10 @@ def _alpha_of(given: Array, level: str) -> dict[str, float]:
 
 
 def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """The pairs to which people gave different grades, the largest difference first.
-
-    dataset, query_id, doc_id, labels (grade by person), apart (highest less lowest), settled (the
-    grade of the newest adjudication; absent if there is none). Unsettled pairs come first.
-    """
+    """Return the pairs to which people gave different grades: dataset, query_id, doc_id, labels
+    (grade by person), apart (highest minus lowest grade), settled (the grade of the newest
+    adjudication; absent without one). Unsettled pairs come first, then those with the largest
+    difference."""
     standing = _blind(rows, [*sources, ADJUDICATION])
     is_settled = standing["source"] == ADJUDICATION
     settled = standing[is_settled].groupby(PAIR)["relevance"].last().rename("settled")
@@ -153,23 +152,21 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
 
 
 def beside_official(rows: DataFrame, official: DataFrame) -> DataFrame:
-    """Added judgements, and the official judgements of the same pairs under the name OFFICIAL_ONES.
-
-    `official`: query_id, doc_id, relevance. An audit makes them differ: other tasks ask for pairs
-    without an official judgement.
-    """
+    """Return added judgements, followed by the official ones of the same pairs under the name
+    OFFICIAL_ONES. `official` has query_id, doc_id, relevance. Only an audit can make the two
+    differ: other tasks ask for pairs without an official judgement."""
     own = rows[PAIR].drop_duplicates().merge(official, on=PAIR[1:])
     own = own.assign(person=OFFICIAL_ONES, source=PERSON, task="", time="")
     return pd.concat([rows, own.astype({"relevance": "Int64"})], ignore_index=True)
 
 
 def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:
-    """The current rows of blind judgements."""
+    """Return the current rows of blind judgements."""
     return labels(rows[rows["task"] != IN_VIEW], sources)
 
 
 def _by_person(rows: DataFrame, sources: Collection[str]) -> DataFrame:
-    """The current grades: a row per pair, a column per person, NaN if there is none."""
+    """Return the current grades, with a row per pair and a column per person; NaN if none."""
     standing = _blind(rows, [source for source in sources if source != ADJUDICATION])
     standing = standing.astype({"relevance": np.float64})
     return standing.pivot_table("relevance", PAIR, "person", sort=True, observed=True)
@@ -178,6 +175,7 @@ def _by_person(rows: DataFrame, sources: Collection[str]) -> DataFrame:
 def _kappa(
     left: pd.Series, right: pd.Series, weight: Callable[[Array], Array]
 ) -> tuple[int, float, float, float, float]:
+    """Return the number of shared pairs, the share of equal grades, and kappa with its interval."""
     both = left.notna() & right.notna()
     if not both.any():
         return 0, np.nan, np.nan, np.nan, np.nan
@@ -191,7 +189,8 @@ def _kappa(
 
 
 def kappa_of(tables: Array, apart: Array) -> Array:
-    """1 - observed over expected disagreement, of tables [draw, cell]."""
+    """Return 1 - observed / expected disagreement of contingency tables [draw, cell]; `apart` is
+    the weight of each cell."""
     n = len(apart)
     share = (tables / tables.sum(axis=1, keepdims=True)).reshape(-1, n, n)
     expected = share.sum(axis=2)[:, :, None] * share.sum(axis=1)[:, None, :]
@@ -199,14 +198,14 @@ def kappa_of(tables: Array, apart: Array) -> Array:
 
 
 def _coincidences(profiles: Array) -> Array:
-    """Contribution of a pair to the coincidences of grades, by its labels [profile, grade]."""
+    """Return what a pair adds to the coincidences of grades, by its labels [profile, grade]."""
     both = profiles[:, :, None] * profiles[:, None, :]
     both -= profiles[:, :, None] * np.eye(profiles.shape[1])
     return both / (profiles.sum(axis=1) - 1)[:, None, None]
 
 
 def _alpha(coincidences: Array, grades: Array, level: str) -> Array:
-    """1 - observed over expected disagreement, of coincidences [draw, grade, grade]."""
+    """Return 1 - observed / expected disagreement of coincidences [draw, grade, grade]."""
     totals = coincidences.sum(axis=2)
     apart = _apart(totals, grades, level)
     number = totals.sum(axis=1)
@@ -216,24 +215,24 @@ def _alpha(coincidences: Array, grades: Array, level: str) -> Array:
 
 
 def _apart(totals: Array, grades: Array, level: str) -> Array:
-    """The squared difference of two grades, by bootstrap draw if it depends on grade
-    frequencies."""
+    """Return squared distances of grades, by bootstrap draw if they depend on frequencies."""
     if level == "nominal":
         return 1 - np.eye(len(grades))[None]
     if level == "interval":
         return ((grades[:, None] - grades) ** 2)[None]
-    # Half of either end and everything between, which is the distance of mid-ranks.
+    # The distance counts half of the labels of both grades and all labels between them.
     middle = np.cumsum(totals, axis=1) - totals / 2
     return (middle[:, :, None] - middle[:, None, :]) ** 2
 
 
 def _less_than_chance(observed: Array, expected: Array) -> Array:
+    """Return 1 - observed / expected; nan if nothing is expected."""
     absent = np.full(len(observed), np.nan)
     return 1 - np.divide(observed, expected, out=absent, where=expected > 0)
 
 
 def _interval(counts: NDArray[np.int64], statistic: Draw) -> tuple[float, float, float]:
-    """The statistic from counts of kinds of pairs, with the bounds of its 95% interval."""
+    """Return a statistic of the counts of kinds of pairs, with its 95% interval."""
     number = int(counts.sum())
     if not number:
         return np.nan, np.nan, np.nan

@@ -1,4 +1,4 @@
-"""Export and import of added judgements: qrels files, and CSV with all fields of a row."""
+"""Exports and imports added judgements: as qrels files, and as CSV with all fields of a row."""
 
 import csv
 import hashlib
@@ -55,10 +55,10 @@ _NEEDED = ("query_id", "doc_id", "relevance")
 _PAIR = ["query_id", "doc_id"]
 _TYPED = ("person", "note")
 _UNNAMED = ("entry", "verified", "takes_back")
-"""Columns in which two rows with the same content may differ."""
+"""Columns in which rows with the same content may differ."""
 _Row = dict[str, Any]
 _GONE = "gone"
-"""Marker, instead of a source, for a row that another row withdraws."""
+"""Marker, instead of a source, of a row that withdraws another one by its entry."""
 
 
 def exported(
@@ -69,18 +69,19 @@ def exported(
     *,
     with_official: bool = False,
 ) -> bytes:
-    """A file of one dataset's added judgements, from all their rows. `csv` has every row of the
-    chosen sources, including withdrawn ones; names and notes that look like formulas get an extra
-    apostrophe, removed on import, so that spreadsheets do not evaluate them. `qrels` (TREC's),
-    `beir` and `json` have one label per pair without an official judgement, by the rule; on request
-    the official judgements come first. Raises WrongInput if such a file would mix judgements made
-    here with others, which it cannot mark, and for an id that the format cannot hold."""
+    """Return a file of one dataset's added judgements, from all their rows. `csv` has every row of
+    the chosen sources, including withdrawn ones. Names and notes that look like formulas get an
+    apostrophe, so that spreadsheets do not evaluate them; import removes it. `qrels` (TREC's),
+    `beir` and `json` have one label, by the rule, for each pair without an official judgement;
+    `with_official` puts the official judgements first. Raises WrongInput if such a file would mix
+    judgements made here with others, which it cannot mark, and for an id that the format cannot
+    hold."""
     choice = choice or Choice()
     if form == "csv":
         chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]
         for column in _TYPED:
             chosen[column] = [formulas.escaped(words) for words in chosen[column]]
-        # All words are quoted, since readers would end a line at a carriage return.
+        # All texts are quoted, since readers would end a line at a carriage return.
         quoting = csv.QUOTE_NONNUMERIC
         return chosen.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     if form not in FORMATS:
@@ -101,11 +102,11 @@ def exported(
 
 @dataclass(frozen=True)
 class Found:
-    """Judgements of a file, ready for the store, and omissions."""
+    """Judgements of a file, ready for the store, and what was left out."""
 
     rows: DataFrame
     n_official: int = 0
-    """Officially judged pairs, which are left unchanged."""
+    """Number of officially judged pairs, which are left out."""
     n_different: int = 0
     """Number of these pairs that the file grades differently."""
 
@@ -113,11 +114,9 @@ class Found:
 def from_qrels(
     judgements: DataFrame, official: DataFrame, dataset: str, person: str, name: str
 ) -> Found:
-    """Judgements of a qrels file or a collection (query_id, doc_id, relevance) as a person's.
-
-    They are marked as imported, with the file's name as the note; a pair that is judged
-    officially is left out.
-    """
+    """Return judgements of a qrels file or a collection (query_id, doc_id, relevance) as those of a
+    person. They are marked as imported, with the file's name as the note. Officially judged pairs
+    are left out."""
     whole = judgements.merge(official, on=_PAIR, how="left", suffixes=("", "_official"))
     judged = whole["relevance_official"].notna()
     different = judged & (whole["relevance_official"] != whole["relevance"])
@@ -134,9 +133,10 @@ def from_qrels(
 
 
 def from_csv(path: Path, dataset: str, person: str = "") -> Found:
-    """The rows of a CSV: query_id, doc_id, relevance, and any other `COLUMNS` it has. Person, time
-    and source are the file's; by default they are `person`, now and an import, with the file's name
-    as the note. No person counts as verified. Raises Missing or WrongInput with file and line."""
+    """Read the rows of a CSV: query_id, doc_id, relevance, and any other `COLUMNS` that it has.
+    Where person, time or source are missing, they are `person`, the time of the import, and an
+    import with the file's name as the note. No person counts as verified. Raises Missing or
+    WrongInput with file and line."""
     records = [
         _record(given, where, dataset, person, path.name)
         for where, given in csv_rows(path, _NEEDED)
@@ -150,12 +150,10 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
 def csv_rows(
     path: Path, needed: Sequence[str], between: str = ","
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Rows of a CSV by the names in its first line, each with its place for an error message.
-
-    A required column may have a synonymous name (`records.column_of`); if none is required, all
-    have different names. Raises Missing or WrongInput with file and line, also for a file without
-    the required columns.
-    """
+    """Yield the rows of a CSV by the names in its first line, each with its place for an error
+    message. A required column may have a synonymous name (`records.column_of`); if none is
+    required, all names must differ. Raises Missing or WrongInput with file and line, also if a
+    required column is missing."""
     text = io.StringIO(compressed.utf8(path), newline="")
     reader = csv.DictReader(text, strict=True, delimiter=between)
     try:
@@ -180,8 +178,7 @@ def csv_rows(
 
 
 def as_import(rows: DataFrame) -> DataFrame:
-    """The rows, all marked as imported; a withdrawal then withdraws only its person's judgements in
-    imported files."""
+    """Mark all rows as imported. A withdrawal then withdraws only judgements in imported files."""
     kept = rows["relevance"].where(rows["source"] != WITHDRAWN)
     return rows.assign(source=IMPORT, relevance=kept)
 
@@ -189,6 +186,7 @@ def as_import(rows: DataFrame) -> DataFrame:
 def _record(
     given: Mapping[str, str], where: str, dataset: str, person: str, name: str
 ) -> dict[str, str | int | None]:
+    """Check a row of a CSV and convert its fields. Raises WrongInput with the place `where`."""
     found = {column: given.get(column) or "" for column in COLUMNS}
     for column in _TYPED:
         if found[column].startswith("'") and formulas.FORMULA.match(found[column]):
@@ -221,7 +219,7 @@ def _record(
 
 
 def grade(text: str, where: str, name: str = "relevance") -> int | None:
-    """A 32-bit integer; None for an empty text. Raises WrongInput that names the field."""
+    """Read a 32-bit integer; None for an empty text. Raises WrongInput, which names the field."""
     if not text.strip():
         return None
     found = WHOLE.fullmatch(text.strip())
@@ -239,7 +237,7 @@ def _flag(text: str, where: str) -> int:
 
 
 def _time(text: str, where: str) -> str | None:
-    """Time as stored in the state, sortable as text."""
+    """Return a time as it is stored in the state, sortable as text."""
     if not text:
         return None
     try:
@@ -251,10 +249,10 @@ def _time(text: str, where: str) -> str | None:
 
 
 def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFrame:
-    """The rows missing from the saved ones of the dataset, each with its `entry`, imported at a
-    time (default: now). A row with a time equals a saved one if all fields are equal. A row without
-    a time is new if the newest judgement of the pair by its person and source differs, so a file
-    adds nothing the second time, even if others import it meanwhile."""
+    """Return the rows that are not among the dataset's saved ones, each with its `entry`, imported
+    at a time (default: now). A row with a time is new unless all fields equal those of a saved one.
+    A row without a time is new if the newest judgement of the pair by its person and source
+    differs. So a file adds nothing the second time, even if others import it meanwhile."""
     at = at or now()
     known = {row["entry"] or _named(row) for row in _rows(saved)}
     said = _said(saved)
@@ -276,17 +274,17 @@ def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFr
 
 
 def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
-    """Rows that withdraw the unchanged judgements of a file, to be added after the saved ones.
-    Later judgements and withdrawals by its person stay. If a row of the file had replaced a
-    judgement by the same person from another file, the replaced one counts again. Withdrawals in
-    the file are left out."""
+    """Return rows that withdraw the unchanged judgements of a file, to be added after the saved
+    ones. Later judgements and withdrawals by the same person stay. If a row of the file replaced a
+    judgement by that person from another file, the replaced one counts again. Withdrawals in the
+    file are left out."""
     said, of_file = _said(saved), _said(found)
     rows = [row for whose, given in of_file.items() for row in _backs(given, said[whose])]
     return DataFrame(rows, columns=list(COLUMNS)).astype({"relevance": "Int64"})
 
 
 def _backs(given: list[_Row], said: list[_Row]) -> list[_Row]:
-    """Rows that withdraw the judgements of a file by one person on a pair, the newest first."""
+    """Return rows that withdraw a file's judgements by one person on a pair, newest first."""
     backs: list[_Row] = []
     while True:
         standing = _standing([*said, *backs])
@@ -298,13 +296,15 @@ def _backs(given: list[_Row], said: list[_Row]) -> list[_Row]:
 
 
 def _is_of(old: _Row, row: _Row) -> bool:
+    """Return whether a saved judgement is that of a file's row, unchanged."""
     same = old["relevance"] is not None and old["relevance"] == row["relevance"]
     return same and row["time"] in (None, old["time"])
 
 
 def _back(old: _Row, said: list[_Row]) -> _Row:
-    # Its entry makes it unique, even if several processes withdraw the same file at once; a file
-    # may already have brought such a row, which withdraws nothing judged here.
+    # The entry makes the row unique, even if several processes withdraw the same file at once. An
+    # imported file may already contain such a row, which withdraws nothing that was judged here.
+    """Return the row that withdraws `old`."""
     before = sum(row["takes_back"] == old["entry"] for row in said)
     entry = f"withdrawn-{old['entry'] or old['id']}" + (f"-{before}" if before else "")
     here = {"time": None, "imported": None, "entry": entry, "takes_back": old["entry"]}
@@ -312,7 +312,7 @@ def _back(old: _Row, said: list[_Row]) -> _Row:
 
 
 def _said(rows: DataFrame) -> dict[tuple[str, str, str], list[_Row]]:
-    """Judgements of each person on each pair, in the order of the rows."""
+    """Group rows by pair and person, in their order."""
     said: dict[tuple[str, str, str], list[_Row]] = defaultdict(list)
     for row in _rows(rows):
         said[_whose(row)].append(row)
@@ -320,7 +320,7 @@ def _said(rows: DataFrame) -> dict[tuple[str, str, str], list[_Row]]:
 
 
 def _rows(frame: DataFrame) -> Iterator[_Row]:
-    """Rows as dicts, with None for absent values."""
+    """Iterate over rows as dicts, with None for absent values."""
     names = [name for name in ("id", "imported", *COLUMNS) if name in frame]
     columns = [
         [None if absent else value for value, absent in zip(values, gone, strict=True)]
@@ -334,11 +334,9 @@ def _whose(row: _Row) -> tuple[str, str, str]:
 
 
 def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
-    """The newest judgement of each person and pair, by source and blindness.
-
-    Withdrawn judgements do not count. Rows that withdraw another one have no order, and get their
-    own key. `said` is in the order of saving.
-    """
+    """Return the newest row of one person on one pair, by source and by whether it was given in
+    view. Withdrawn judgements do not count. The last row that withdraws another by its entry has
+    its own key, since it has no place in the order. `said` is in the order of saving."""
     gone = taken_back(
         [("", row["entry"], row["takes_back"], row["imported"] is not None) for row in said]
     )
@@ -359,6 +357,6 @@ def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
 
 
 def _named(row: _Row, **more: int) -> str:
-    """An entry derived from the content."""
+    """Return an entry that is a hash of the row's content and of `more`."""
     content = {name: row[name] for name in COLUMNS if name not in _UNNAMED}
     return f"content-{hashlib.sha256(canonical_json(content | more).encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Sources of added judgements, and the rules that combine several into one relevance."""
+"""Sources of added judgements, and the rules that combine several of them into one relevance."""
 
 import math
 from collections import Counter, defaultdict
@@ -23,11 +23,11 @@ SOURCES: Mapping[str, str] = {
     IMPORT: "imported files",
     MODEL: "language models",
 }
-"""Sources that may count, with their names on pages; `withdrawn` marks a withdrawal."""
+"""Sources that may count, with their names on pages; WITHDRAWN is not one of them."""
 HUMAN = (PERSON, ADJUDICATION)
 """Sources that count by default."""
 IN_VIEW = "query-page"
-"""Task of judgements given on the Query page, with systems and ranks visible: not blind."""
+"""Task of judgements on the Query page, which are not blind: systems and ranks are visible."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,20 @@ class Rule:
 
     name: str
     text: str
-    """Sentence about the rule on pages."""
+    """Description of the rule on pages."""
     choose: Callable[[Sequence[int]], int]
-    """Function that combines grades, in the order in which they count, into one."""
+    """Function that combines grades, in their order, into one."""
 
 
 def _majority(grades: Sequence[int]) -> int:
+    """Return the most frequent grade, the lowest one in a tie."""
     votes = Counter(grades)
     return min(votes, key=lambda grade: (-votes[grade], grade))
 
 
 def _mean(grades: Sequence[int]) -> int:
-    # In integers, so that halves do not depend on floating point.
+    # Integers are used, so that halves do not depend on floating point.
+    """Return the mean grade, rounded to the nearest integer; halves are rounded down."""
     return math.ceil((2 * sum(grades) - len(grades)) / (2 * len(grades)))
 
 
@@ -69,7 +71,7 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of the added judgements that count, and of the rule for several on a pair."""
+    """Which added judgements count, and by which rule several on a pair are combined."""
 
     rule: str = "majority"
     sources: tuple[str, ...] = HUMAN
@@ -81,40 +83,41 @@ class Choice:
         for source in self.sources:
             if source not in SOURCES:
                 raise WrongInput(f"no source {source!r}; known: {', '.join(SOURCES)}")
-        # The order of sources is irrelevant.
+        # Equal choices have their sources in the same order.
         object.__setattr__(self, "sources", tuple(s for s in SOURCES if s in self.sources))
 
 
 def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """The current rows of all added ones: a person's newest on a pair, adjudications separately.
-    `rows` are added judgements in the order of their ids; the newest is the last by
-    `place_in_order`, in a tie the one with the highest id. A row without relevance withdraws its
-    person's label; one whose source is `withdrawn` withdraws all the person's earlier judgements of
-    the pair, whatever counts; rows of `taken_back` do not count at all. Unsure judgements count
-    like the others. Judgements on the Query page (task IN_VIEW) are not blind: one counts if its
-    person has no blind label for the pair, and a withdrawal there withdraws nothing else."""
+    """Return the current rows of added judgements: each person's newest on each pair, and
+    separately the newest adjudication.
+
+    `rows` are in the order of their ids; the newest is the last by `place_in_order`, and in a tie
+    the one with the highest id. A row without relevance withdraws its person's label. A row with
+    the source WITHDRAWN withdraws all of the person's earlier judgements of the pair, whatever
+    sources count. Rows in `taken_back` do not count at all. Unsure judgements count like the
+    others. Judgements on the Query page (task IN_VIEW) are not blind: they count only if the person
+    has no blind label for the pair, and a withdrawal there withdraws no blind one.
+    """
     return _standing(rows, sources)[0]
 
 
 def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
-    """Sort key of added judgements in the order of their ids, oldest first.
-
+    """Return the sort key of an added judgement, oldest first; ties keep the order of ids.
     Judgements made here count in the order of ids, whatever their clock. Imported ones (with a time
-    in `imported`) come before these, in the order of their times, so that an old file undoes
-    nothing. A time after the import counts as the time of the import, so that no file wins forever.
-    """
+    in `imported`) come before these, in the order of their times, so an old file undoes nothing. A
+    time after the import counts as the time of the import, so that no file wins forever."""
     return imported is None, "" if imported is None else min(time, imported)
 
 
 _Said = tuple[Hashable, str | None, str | None, bool]
-"""Fields of a row: dataset, query, document and person; its entry; the entry that it withdraws; if
-imported."""
+"""Fields of a row: (dataset, query, document and person), its entry, the entry that it withdraws,
+and whether it was imported."""
 
 
 def taken_back(said: Sequence[_Said]) -> set[int]:
-    """Indices of the rows that another row withdraws by entry, and of the withdrawing rows. Both
-    belong to one person and pair, and rows of a file withdraw no judgement made here. Neither
-    counts, as if both had never been saved."""
+    """Return the indices of rows that another row withdraws by entry, and of the withdrawing rows.
+    Neither counts, as if they had never been saved. Both must belong to the same person and pair,
+    and an imported row cannot withdraw a judgement made here."""
     entries = {(whose, entry): place for place, (whose, entry, _, _) in enumerate(said) if entry}
     places: set[int] = set()
     for place, (whose, _, back, imported) in enumerate(said):
@@ -125,10 +128,8 @@ def taken_back(said: Sequence[_Said]) -> set[int]:
 
 
 def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
-    """One label per pair: dataset, query_id, doc_id, relevance (int64), sorted by these.
-
-    The newest adjudication takes precedence; else the rule combines the people's labels.
-    """
+    """Return one label per pair: dataset, query_id, doc_id, relevance (int64), sorted by these. The
+    newest adjudication takes precedence; otherwise the rule combines the people's labels."""
     choice = choice or Choice()
     _, grades = _standing(rows, choice.sources)
     rule = RULES[choice.rule].choose
@@ -143,14 +144,14 @@ def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
 
 _Pair = tuple[str, str, str]
 _SETTLED, _BLIND, _SEEN = "settled", "blind", "seen"
-"""States of one person's judgements of a pair."""
+"""A person can have one current judgement each: adjudication, blind label, label in view."""
 
 
 def _standing(
     rows: DataFrame, sources: Collection[str]
 ) -> tuple[DataFrame, dict[_Pair, tuple[list[int], list[int]]]]:
-    """The current rows, and by pair the grades of people and of adjudications, in order."""
-    # For a few rows, as after each judgement, plain loops take a hundredth of pandas' time.
+    """Return the current rows, and the grades of people and of adjudications for each pair."""
+    # With few rows, as after each judgement, plain loops take a hundredth of pandas' time.
     pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
     people, kinds = rows["person"].tolist(), rows["source"].tolist()
     tasks = rows["task"].tolist()
@@ -177,7 +178,7 @@ def _standing(
 
 
 def _order(rows: DataFrame, whose: Sequence[Hashable]) -> list[int]:
-    """Indices of the rows that count, in the order in which they count."""
+    """Return the indices of the rows that count, in the order in which they count."""
     imported, entries, backs = (_words(rows, name) for name in ("imported", "entry", "takes_back"))
     brought = [came is not None for came in imported]
     told = list(zip(whose, entries, backs, brought, strict=True))
@@ -187,5 +188,6 @@ def _order(rows: DataFrame, whose: Sequence[Hashable]) -> list[int]:
 
 
 def _words(rows: DataFrame, name: str) -> list[str | None]:
+    """Return a column as a list with None for absent values."""
     words, absent = rows[name].tolist(), rows[name].isna().tolist()
     return [None if gone else word for word, gone in zip(words, absent, strict=True)]

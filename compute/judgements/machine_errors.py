@@ -1,8 +1,8 @@
-"""Errors of an LLM's grades, estimated from the sample that people judged. A sample with unequal
-inclusion probabilities is not representative, so pairs are weighted by one over their probability.
+"""Estimates the errors of an LLM's grades from the sample that people judged. A sample with unequal
+inclusion probabilities is not representative, so each pair has 1 over its probability as weight.
 Means are Hájek's (1971), the weighted sum over the sum of the weights, with the variance of a ratio
-(Särndal, Swensson and Wretman 1992, section 5.7), as if pairs were drawn with replacement, which
-makes intervals slightly too wide."""
+(Särndal, Swensson and Wretman 1992, section 5.7). It is computed as if pairs were drawn with
+replacement, which makes intervals slightly too wide."""
 
 from collections.abc import Mapping
 
@@ -15,16 +15,17 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.judgements.agreement import DRAWS, SEED, WEIGHTS, kappa_of
 
 FEWEST = 10
-"""Fewest pairs of a group for which results are shown."""
+"""Minimum number of pairs in a group for which results are shown."""
 
 
 def by_group(
     people: Values, machine: Values, weights: Values, groups: Mapping[str, Flags]
 ) -> DataFrame:
-    """A row for every group with enough pairs: group, n_pairs, relevant, said_relevant (shares of a
-    grade above 0, by people and by the LLM), too_high, too_low (shares), off (mean of the LLM's
-    grade minus the human one), off_low, off_high (95% CI). All have shape (n,), over pairs that
-    both graded; `weights` are one over the inclusion probabilities."""
+    """Compare an LLM's grades with human ones by group of pairs. Returns a row for every group with
+    at least FEWEST pairs: group, n_pairs, relevant and said_relevant (shares of grades above 0 by
+    people and by the LLM), too_high and too_low (shares of pairs), off (mean of the LLM's grade
+    minus the human one), off_low, off_high (95% CI). The arrays (n,) are over pairs that both
+    graded; `weights` are 1 over the inclusion probabilities, and `groups` has a mask by name."""
     off = machine - people
     rows = []
     for name, inside in groups.items():
@@ -42,6 +43,7 @@ def by_group(
 
 
 def _mean(values: Values, weights: Values) -> tuple[float, float, float]:
+    """Return the weighted mean and the ends of its 95% interval."""
     mean = float(np.average(values, weights=weights))
     n, total = len(values), weights.sum()
     error = np.sqrt(((weights * (values - mean)) ** 2).sum() * n / (n - 1)) / total
@@ -50,9 +52,9 @@ def _mean(values: Values, weights: Values) -> tuple[float, float, float]:
 
 
 def kappas(people: Values, machine: Values, weights: Values) -> dict[str, float]:
-    """Cohen's kappa and, by squared distance, the weighted one, each with _low and _high (95% CI).
-    As in `agreement.with_machine`, but every pair counts by its weight; percentile bootstrap over
-    the pairs. NaN if one grade explains everything."""
+    """Return Cohen's kappa and the weighted one (by squared distance), each with _low and _high
+    (95% CI). They are those of `agreement.with_machine` with weighted pairs, by a percentile
+    bootstrap over the pairs. They are NaN if all grades are the same."""
     grades, places = np.unique([people, machine], return_inverse=True)
     n, cell = len(grades), places.reshape(2, -1)
     cells = cell[0] * n + cell[1]

@@ -1,6 +1,6 @@
-"""Grades of LLMs, read from files or derived from a run's scores. They are a separate source: no
-rule mixes them with official or added judgements, and they count only if their set is chosen
-(`sets`)."""
+"""Reads grades of LLMs from files, or derives grades from a run's scores. They are a separate
+source: no rule mixes them with official or added judgements, and they count only if their judgement
+set is chosen (`sets`)."""
 
 import json
 import math
@@ -20,11 +20,11 @@ from compute.datasets.qrels import read_qrels
 from compute.judgements.exchange import grade
 
 KIND = "machine_grades"
-"""Kind of the parts with LLM grades; the LLM's name is in the system column."""
+"""Kind of parts that hold LLM grades; their system is the name of the LLM."""
 QRELS, JSONL = "qrels", "jsonl"
 _PAIR = ["query_id", "doc_id"]
 _IDS = ("query_id", "qid"), ("doc_id", "docid")
-"""Names of the id fields in a JSONL record."""
+"""Possible names of the two id fields in a JSONL record."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,17 @@ class GradeFile:
 
     form: str
     rows: DataFrame
-    """query_id, doc_id, relevance, line (absent of qrels)."""
+    """query_id, doc_id, relevance and, except for qrels, line."""
     of_texts: DataFrame
-    """query, passage (texts), relevance, line: records without ids in the file."""
+    """query and passage (texts), relevance and line of records without ids."""
     n_failed: int = 0
-    """Pairs without a readable answer of the LLM."""
+    """Number of pairs for which the LLM gave no readable grade."""
 
 
 def read(path: Path, how: shapes.How | None = None) -> GradeFile:
-    """The grades of a file: judgements in any format (`shapes`), or umbrela's records as JSONL. An
-    umbrela record has `judgment`, and either ids (qid and docid, or query_id and doc_id) or only
-    the texts `query` and `passage`; if its `result_status` is 0, the model's answer had no grade,
+    """Read the grades in a file: judgements in any format (`shapes`), or umbrela's records as
+    JSONL. An umbrela record has `judgment`, and either ids (qid and docid, or query_id and doc_id)
+    or only the texts `query` and `passage`. If its `result_status` is 0, the model gave no grade,
     and the 0 in the record is not a grade. Such records, and null or empty grades in any format,
     are only counted. Raises Missing or WrongInput with file and line."""
     how = how or shapes.How()
@@ -68,7 +68,7 @@ def _is_umbrela(path: Path) -> bool:
 
 
 def once(rows: DataFrame, path: Path) -> DataFrame:
-    """Each pair once. Raises WrongInput with the line if a pair has a second grade."""
+    """Return each pair once. Raises WrongInput, with the line, if a pair has two grades."""
     rows = rows.drop_duplicates([*_PAIR, "relevance"], ignore_index=True)
     twice = rows[rows.duplicated(_PAIR)]
     if len(twice):
@@ -81,6 +81,7 @@ def once(rows: DataFrame, path: Path) -> DataFrame:
 
 
 def _jsonl(path: Path) -> GradeFile:
+    """Read umbrela's records."""
     named: list[tuple[str, str, int, int]] = []
     texts: list[tuple[str, str, int, int]] = []
     n_failed = 0
@@ -103,13 +104,14 @@ def _jsonl(path: Path) -> GradeFile:
 
 
 def _record(line: str, where: str) -> Mapping[str, Any]:
+    """Parse a line as a JSON object. Raises WrongInput with the line."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         raise WrongInput(f"{where}: not JSON, fix or remove the line") from None
     if not isinstance(record, dict):
         raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}; fix the line')
-    # An escape can name half a character, which no text file can hold, or NUL.
+    # An escape can stand for NUL or for half a character, which no text file can hold.
     if re.search(r"\\u(d[89a-f]|0000)", line, re.IGNORECASE) and not _is_text(record):
         raise WrongInput(f"{where}: an escape in it is not a valid character; fix the line")
     return record
@@ -122,7 +124,7 @@ def _is_text(record: Mapping[str, Any]) -> bool:
 
 def _ids(record: Mapping[str, Any]) -> tuple[str, str] | None:
     found = [next((record[n] for n in names if n in record), None) for names in _IDS]
-    # An integer is an id, too, as in qrels; true is not.
+    # An integer is also an id, as in qrels; `true` is not.
     ids = [str(value) for value in found if type(value) in (str, int) and value != ""]
     return (ids[0], ids[1]) if len(ids) == 2 else None
 
@@ -133,6 +135,7 @@ def _texts(record: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _judgment(record: Mapping[str, Any], where: str) -> int:
+    """Return a record's grade. Raises WrongInput with the line."""
     given = record.get("judgment")
     if type(given) not in (int, float, str):
         raise WrongInput(f"{where}: no judgment (umbrela's spelling): fix or remove the line")
@@ -143,11 +146,8 @@ def _judgment(record: Mapping[str, Any], where: str) -> int:
 
 
 def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
-    """query_id, doc_id, relevance of a run's hits: number of ascending thresholds that a score
-    reaches.
-
-    Raises WrongInput unless these ascend.
-    """
+    """Turn a run's hits into grades: query_id, doc_id, relevance. The relevance is the number of
+    thresholds that the score reaches. Raises WrongInput unless the thresholds ascend."""
     numbers = np.array(thresholds, np.float64)
     if not len(numbers) or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
         told = " ".join(f"{number:g}" for number in numbers)
@@ -160,11 +160,8 @@ def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
 
 
 def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
-    """Scores below which these shares of a run's hits lie. Raises WrongInput if they are not
-    shares, or are tied.
-
-    Raises WrongInput for no share, and for two on one score.
-    """
+    """Return the scores below which these shares of a run's hits lie. Raises WrongInput if they are
+    not shares, or if two of them have the same score."""
     if any(math.isnan(share) or not 0 < share < 1 for share in shares):
         raise WrongInput("quantiles are shares between 0 and 1, such as 0.5 0.9: fix them")
     found = [float(score) for score in np.quantile(hits["score"], list(shares))]

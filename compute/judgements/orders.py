@@ -1,9 +1,8 @@
-"""Orders in which to judge the unjudged pairs in the systems' top k.
+"""Orders in which the unjudged pairs in the systems' top k are judged.
 
-An order is a pure function of the ranked lists and the existing judgements. A list is ordered once,
-when it is made; an order that learns from judgements (`ADAPTIVE`) is worth recomputing for the
-remaining pairs. Simulated judging on real judgements shows which is best
-(`tests/benchmarks/orders.py`).
+An order is a pure function of the ranked lists and the existing judgements. It is computed when a
+task is made; an order that learns from judgements (`ADAPTIVE`) is worth recomputing for the
+remaining pairs. `tests/benchmarks/orders.py` compares the orders by simulated judging.
 """
 
 import hashlib
@@ -22,7 +21,7 @@ from compute.base.errors import WrongInput
 from compute.evaluate.estimates.frames import Frame, of_lists
 
 CUT = 10
-"""The leaderboard is ranked by nDCG at this rank."""
+"""Cut-off of nDCG in `impact`, as on the leaderboard."""
 _MANY = 6  # systems that have a document: so many or more
 _RANKS = (1, 2, 3, 5, 10, 1_000_000)  # the last ranks of groups of best ranks
 _ROWS = 10_000  # pairs whose differences are taken at a time
@@ -33,7 +32,7 @@ _PAIR = ["query_id", "doc_id"]
 
 
 def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
-    """query_id, doc_id of the unjudged pairs in any system's top `depth`, by id."""
+    """Return the unjudged pairs in any system's top `depth`, by id: query_id, doc_id."""
     pairs = tops.loc[tops["rank"] <= depth, ["query_id", "doc_id"]].drop_duplicates()
     judged = judgements[["query_id", "doc_id"]].drop_duplicates()
     found = pairs.merge(judged, on=["query_id", "doc_id"], how="left", indicator=True)
@@ -43,88 +42,86 @@ def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class RankedPairs:
-    """The top k of every system joined with the judgements, for all or some consecutive queries. It
-    is sparse, unlike `evaluate.top_lists.Lists`, since the lists go to depth 1,000 and are streamed
-    in blocks. Arrays have a row per query and document that is in a top k or judged, ordered by
-    ids."""
+    """The top k of every system joined with the judgements, for all queries or a block of
+    consecutive ones. Unlike `evaluate.top_lists.Lists`, it is sparse, since lists have up to 1,000
+    ranks and are streamed in blocks. Arrays have a row for each pair that is in a top k or judged,
+    ordered by ids."""
 
     query_ids: pa.Array
-    """The queries, by their ids."""
+    """The sorted ids of the queries."""
     doc_ids: pa.Array
-    """The documents, by their ids."""
+    """The sorted ids of the documents."""
     first: int
     """The number of the first query."""
     query: Counts
-    """Number of the query, from `first`."""
+    """Number of each row's query; the first one has the number `first`."""
     document: Counts
-    """Number of the document, from 0."""
+    """Position of each row's document in `doc_ids`."""
     rank: NDArray[np.int32]
-    """Rank by system, from 1; 0 if its top k lacks the document."""
+    """(rows, systems) Rank from 1; 0 if the system's top k lacks the document."""
     gain: Values
     """Relevance, at least 0; NaN if unjudged."""
 
     @property
     def holes(self) -> Counts:
-        """The rows of the pool."""
+        """Return the rows of unjudged pairs."""
         return np.flatnonzero(np.isnan(self.gain))
 
     @property
     def pairs(self) -> DataFrame:
-        """query_id, doc_id of every row."""
+        """Return query_id and doc_id of every row."""
         return _frame(*self.ids(np.arange(len(self.query))))
 
     def ids(self, rows: Counts) -> tuple[pa.Array, pa.Array]:
-        """The ids of the queries and documents of some rows."""
+        """Return the ids of the queries and documents of some rows."""
         asked = self.query_ids.take(pa.array(self.query[rows] - self.first))
         return asked, self.doc_ids.take(pa.array(self.document[rows]))
 
 
 Blocks = Callable[[], Iterator[RankedPairs]]
-"""All lists, a few queries at a time in the order of their ids; can be read repeatedly."""
+"""A function that yields all lists, in blocks of queries ordered by id, at every call."""
 
 
 class Tops(Protocol):
-    """Source of ranked lists: a frame, or the store."""
+    """A source of ranked lists: a frame, or the store."""
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> Blocks:
-        """The systems' top `depth` joined with the judgements: query_id, doc_id, relevance."""
+        """Join the systems' top `depth` with the judgements (query_id, doc_id, relevance)."""
         ...
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
-        """Sampling frame of the systems' top `depth`, over the evaluated queries."""
+        """Return the sampling frame of the systems' top `depth`, over the evaluated queries."""
         ...
 
 
 @dataclass(frozen=True)
 class Framed:
-    """Lists already in memory: system, query_id, doc_id, rank."""
+    """Lists that are in memory: system, query_id, doc_id, rank."""
 
     tops: DataFrame
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> Blocks:
-        """All queries at once."""
+        """Return all queries as a single block."""
         found = lists(self.tops[self.tops["system"].isin(systems)], judgements, depth)
         return lambda: iter([found])
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
-        """Over all queries of the lists."""
+        """Return the sampling frame over all queries of the lists."""
         tops = self.tops[self.tops["system"].isin(systems)]
         return of_lists(tops, sorted(self.tops["query_id"].unique()), depth)
 
 
 Keys = Callable[[RankedPairs], tuple[NDArray[Any], ...]]
-"""Sort keys of the unjudged documents of some lists, first key last; ties are broken by id."""
+"""A function that returns sort keys of the unjudged pairs of a block, as for `numpy.lexsort`: the
+primary key is the last one. Ties are broken by id."""
 Order = Callable[[Blocks, int, int], Keys]
-"""(blocks, depth, seed) -> keys. The systems' columns are in the order of their names."""
+"""A function (blocks, depth, seed) -> keys. The columns of systems are ordered by name."""
 
 
 def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = None) -> DataFrame:
-    """query_id, doc_id, place of the pairs to judge first (`most` of them, or all); place 1 is
-    first.
-
+    """Return the pairs to judge first (`most` of them, or all): query_id, doc_id, place (from 1).
     Only one block and the result are in memory. The row order of the blocks' source does not
-    matter. Raises WrongInput for an unknown order.
-    """
+    matter. Raises WrongInput for an unknown order."""
     keys = order(name)(blocks, depth, seed)
     front: _Front | None = None
     for found in blocks():
@@ -137,13 +134,14 @@ def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = N
 
 @dataclass(frozen=True)
 class _Front:
-    """Pairs with their sort keys."""
+    """The first pairs so far, with their sort keys."""
 
     keys: tuple[NDArray[Any], ...]
     query_ids: pa.Array
     doc_ids: pa.Array
 
     def before(self, other: "_Front") -> "_Front":
+        """Append the pairs of another front."""
         keys = zip(self.keys, other.keys, strict=True)
         return _Front(
             tuple(np.concatenate(both) for both in keys),
@@ -152,7 +150,7 @@ class _Front:
         )
 
     def cut(self, most: int | None) -> "_Front":
-        """The first pairs, sorted; ties keep their order."""
+        """Return the first `most` pairs, sorted; ties keep their order."""
         rows = np.lexsort(self.keys)[:most]
         taken = pa.array(rows)
         keys = tuple(key[rows] for key in self.keys)
@@ -173,7 +171,7 @@ def _frame(query_ids: pa.Array, doc_ids: pa.Array) -> DataFrame:
 
 
 def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> RankedPairs:
-    """The arrays of the systems' top `depth`, systems by name."""
+    """Return the arrays of the systems' top `depth`, with systems ordered by name."""
     top = tops[tops["rank"] <= depth]
     names = sorted(top["system"].unique())
     codes = pd.Categorical(top["system"], names).codes.astype(np.int64)
@@ -184,10 +182,8 @@ def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> RankedPairs:
 
 
 def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 0) -> RankedPairs:
-    """The arrays of ranked lists: system (its number), query_id, doc_id, rank.
-
-    The judgements are those of the same queries; `first` is the number of the first of them.
-    """
+    """Return the arrays of ranked lists with the columns system (its number), query_id, doc_id and
+    rank. The judgements are those of the same queries; `first` is the number of the first query."""
     (asked, query), (documents, document) = (
         _numbered(top[name], judgements[name]) for name in _PAIR
     )
@@ -203,8 +199,8 @@ def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 
 
 
 def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, Counts]:
-    """The distinct ids, sorted, and for each given id its index among these."""
-    # A column concatenated from several has their chunks.
+    """Return the distinct ids, sorted, and the index of each given id among them."""
+    # The column may be chunked, since it can be a concatenation of several.
     given = pa.array(judged, pa.string())
     more = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
     every = [*retrieved.cast(pa.string()).chunks, *more]
@@ -216,7 +212,8 @@ def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, 
 
 
 def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Sum of 1 / (60 + rank) over the systems (Cormack, Clarke and Büttcher 2009)."""
+    """Order pairs by the sum of 1 / (60 + rank) over systems (Cormack, Clarke and Büttcher
+    2009)."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
@@ -227,7 +224,7 @@ def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Best rank of the pair in any system; then the number of systems with it."""
+    """Order pairs by their best rank in any system, then by how many systems have that rank."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
@@ -238,13 +235,12 @@ def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
-    """Best rank of each row; rows that no system retrieved come last."""
+    """Return the best rank of each row; rows that no system retrieved come last."""
     return np.where(rank > 0, rank, depth + 1).min(axis=1, initial=depth + 1)
 
 
 def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Hash of seed and pair, so that the order of two pairs is independent of the rest of the
-    pool."""
+    """Order pairs by a hash of seed and pair, independently of the other pairs."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
@@ -259,14 +255,15 @@ def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Cormack, Palmer and Clarke 1998: continue down a list while it yields relevant documents.
+    """Order pairs as Cormack, Palmer and Clarke (1998): continue down a list while it yields
+    relevant documents.
 
-    Every list of a system for a query begins at the front. The next document of the front list is
-    judged; one that is not relevant moves the list one step back. Existing judgements are replayed,
-    and unjudged documents count as not relevant until judged. Among lists equally far in front the
-    shallowest comes first, then by query and system. Down a list neither its misses nor its depth
-    decrease, and other lists do not change them, so a pair's turn is the first over its systems by
-    misses, depth, query and system.
+    Each list of a system for a query begins at the front. The next document of the front list is
+    judged; if it is not relevant, the list moves one step back. Existing judgements are replayed,
+    and unjudged documents count as not relevant. Among lists equally far in front, the one at the
+    smallest depth comes first, then the order is by query and system. Down a list, its number of
+    misses and its depth never decrease, and other lists do not change them. So a pair's place is
+    its first one over its systems by misses, depth, query and system.
     """
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
@@ -288,14 +285,12 @@ def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Expected effect of a pair on the differences between the systems' nDCG@10.
-
-    For two systems a pair changes |Δ_s − Δ_t|, with Δ a system's change in mean if the document is
-    relevant, including the growth of the ideal ranking, times the expected relevance
-    (`expected_gain`). This is summed over all pairs of systems, weighted by how open their order is
-    (`openness`). Documents below rank 10 matter only through the ideal ranking. Ties are broken by
-    the best rank.
-    """
+    """Order pairs by their expected effect on the differences between the systems' nDCG@10. For two
+    systems s and t, a relevant pair changes their difference by |Δ_s − Δ_t|, where Δ is the change
+    of a system's mean, including the growth of the ideal ranking. This change is multiplied by the
+    expected relevance (`expected_gain`) and summed over all pairs of systems, weighted by how open
+    their order is (`openness`). Documents below rank 10 matter only through the ideal ranking. Ties
+    are broken by the best rank."""
     moving = _Movement.of(blocks)
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
@@ -306,29 +301,29 @@ def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def movement(found: RankedPairs) -> Values:
-    """The expected change by which `impact` sorts, per unjudged pair."""
+    """Return the expected change by which `impact` sorts, for each unjudged pair."""
     return _Movement.of(lambda: iter([found])).of_holes(found)
 
 
 @dataclass(frozen=True)
 class _Movement:
-    """Context that determines how much an unjudged document changes scores, besides its own
-    ranks."""
+    """Everything besides a document's own ranks that determines how much it can change scores."""
 
     expected: "_Expected"
     dcg: Values
-    """(queries, systems)"""
+    """(queries, systems) DCG@10 of each system."""
     inverse: Values
-    """(queries,) 1 over the best DCG@10; 0 if that is 0."""
+    """(queries,) 1 over the ideal DCG@10; 0 if that is 0."""
     grown: Values
-    """(queries,) The best DCG@10 with one more document of gain 1."""
+    """(queries,) Ideal DCG@10 with one more document of gain 1."""
     n_judged: int
-    """Queries with a judgement."""
+    """Number of queries with a judgement."""
     open_orders: Values
-    """(pairs of systems,)"""
+    """(pairs of systems,) How open the order of two systems is: see `openness`."""
 
     @classmethod
     def of(cls, blocks: Blocks) -> "_Movement":
+        """Collect the context from the judged rows, then the spreads from the unjudged ones."""
         known = _known(blocks)
         weight, n_queries = _weight(known.rank), known.n_queries
         dcg = np.zeros((n_queries, weight.shape[1]))
@@ -349,7 +344,7 @@ class _Movement:
         return cls(expected, dcg, inverse, grown, n_judged, open_orders)
 
     def of_holes(self, found: RankedPairs) -> Values:
-        """The expected change of each unjudged pair."""
+        """Return the expected change by each unjudged pair."""
         expected = self.expected.of_rows(found)
         moved = [
             expected[rows] * (self.differences(found, rows) @ self.open_orders)
@@ -358,8 +353,7 @@ class _Movement:
         return np.concatenate(moved) if moved else np.zeros(0)
 
     def differences(self, found: RankedPairs, rows: Counts) -> Values:
-        """(rows, pairs of systems) Change of the difference of two systems by a relevant
-        document."""
+        """Return changes of differences by a relevant document, (rows, pairs of systems)."""
         query, dcg = found.query[rows], self.dcg
         one, other = np.triu_indices(dcg.shape[1], 1)
         after = (dcg[query] + _weight(found.rank[rows])) / self.grown[query, None]
@@ -368,12 +362,13 @@ class _Movement:
 
 
 def _portions(found: RankedPairs) -> list[Counts]:
+    """Return the unjudged rows in portions of _ROWS."""
     holes = found.holes
     return [holes[at : at + _ROWS] for at in range(0, len(holes), _ROWS)]
 
 
 def _weight(rank: NDArray[np.int32]) -> Values:
-    """Discount of a gain of 1 at each rank of nDCG@10."""
+    """Return the discounted value of a gain of 1 at each rank; 0 below rank 10."""
     seen = (rank > 0) & (rank <= CUT)
     return np.divide(1, np.log2(rank + 1.0), out=np.zeros(seen.shape), where=seen)
 
@@ -390,6 +385,7 @@ class _Known:
 
 
 def _known(blocks: Blocks) -> _Known:
+    """Collect the judged rows of all blocks."""
     query, rank, gain, n_queries, n_systems = [], [], [], 0, 0
     for found in blocks():
         rows = np.flatnonzero(~np.isnan(found.gain))
@@ -404,18 +400,16 @@ def _known(blocks: Blocks) -> _Known:
 
 
 def openness(gap: Values, spread: Values) -> Values:
-    """Importance of a change between two systems: exp(−gap / 2 spread) / spread.
-
-    `gap` is the present difference of their scores, `spread` the standard deviation expected from
-    unjudged documents (each by itself): an order is open while the gap is within two of these, and
-    a change counts as its share of the expected rest.
-    """
+    """Return the weight of a change between two systems: exp(−gap / 2 spread) / spread. `gap` is
+    the current difference of their scores, and `spread` the standard deviation that unjudged
+    documents are expected to add, each by itself. An order is open while the gap is at most about
+    two of these, and a change counts relative to the spread."""
     share = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
     return np.exp(-gap * share / 2) * share
 
 
 def _ideals(known: _Known) -> tuple[Values, Values]:
-    """Ideal DCG@10 of each query, now and with one more document of gain 1."""
+    """Return the ideal DCG@10 of each query, now and with one more document of gain 1."""
     discount = 1 / np.log2(np.arange(2, CUT + 2))
     now, grown = np.zeros(known.n_queries), np.zeros(known.n_queries)
     relevant = np.flatnonzero(known.gain > 0)
@@ -430,16 +424,18 @@ def _ideals(known: _Known) -> tuple[Values, Values]:
 
 
 def expected_gain(found: RankedPairs) -> Values:
-    """The expected relevance of every pair, from the judgements in the systems' top k. It combines
-    four mean relevances, as if independent: of pairs in as many systems, of those with the same
-    best rank, of the pair's query, and of its systems (their mean); each is a multiple of the
-    overall mean, shrunk towards it by a few judgements' worth."""
+    """Return the expected relevance of every pair, from the judgements in the systems' top k. It is
+    the overall mean times four factors, as if they were independent: for pairs that as many systems
+    retrieved, for pairs with the same best rank, for the pair's query, and for its systems (their
+    mean). Each factor is a ratio to the overall mean, shrunk towards 1 by the weight of a few
+    judgements."""
     return _Expected.of(_known(lambda: iter([found]))).of_rows(found)
 
 
 @dataclass(frozen=True)
 class _Expected:
-    """`expected_gain`, learned from the judged rows: the mean, and its multiples by group."""
+    """`expected_gain`, learned from the judged rows: the mean relevance, and the factors by number
+    of systems (`count`), best rank, query and system."""
 
     mean: float
     count: Values
@@ -449,6 +445,8 @@ class _Expected:
 
     @classmethod
     def of(cls, known: _Known) -> "_Expected":
+        """Learn the factors: each group's mean relevance over the overall mean, shrunk towards
+        1."""
         having = known.rank > 0
         judged = np.flatnonzero(having.any(axis=1))
         gain, having = known.gain[judged], having[judged]
@@ -470,7 +468,7 @@ class _Expected:
         )
 
     def of_rows(self, found: RankedPairs) -> Values:
-        """Expected change for each row of some lists."""
+        """Return the expected relevance of each row of some lists."""
         having = found.rank > 0
         reliable = having @ self.systems / np.maximum(having.sum(axis=1), 1)
         count, best = self.count[_how_many(having)], self.best[_how_high(found.rank)]
@@ -478,12 +476,12 @@ class _Expected:
 
 
 def _how_many(having: NDArray[np.bool_]) -> Counts:
-    """The group of each row by its number of systems."""
+    """Return the group of each row by its number of systems."""
     return np.minimum(having.sum(axis=1), _MANY)
 
 
 def _how_high(rank: NDArray[np.int32]) -> Counts:
-    """The group of each row by its best rank."""
+    """Return the group of each row by its best rank."""
     best = np.where(rank > 0, rank, _RANKS[-1]).min(axis=1, initial=_RANKS[-1])
     return np.searchsorted(_RANKS, best)
 
@@ -498,13 +496,13 @@ ORDERS: Mapping[str, Order] = {
 ADAPTIVE = ("impact", "move-to-front")
 """Orders that change with every judgement."""
 SAMPLED = "sampled"
-"""Random order over all pairs (`sampling`), whose judgements allow estimates of scores."""
+"""The name of the random order (`sampling`) whose judgements allow estimates of scores."""
 NAMES = (*ORDERS, SAMPLED)
 DEFAULT = "impact"
 
 
 def order(name: str) -> Order:
-    """The order of this name. Raises WrongInput for an unknown one."""
+    """Return the order with this name. Raises WrongInput for an unknown one."""
     if name not in ORDERS:
         raise WrongInput(f"no order {name!r}; known: {', '.join(NAMES)}")
     return ORDERS[name]

@@ -1,10 +1,11 @@
-"""Samples of the pairs to judge: probabilities depend on a pair's effect, and judging may stop
-anywhere in the order.
+"""Samples of the pairs to judge. The probability of a pair depends on its effect, and judging may
+stop anywhere in the order.
 
-Priority sampling (Duffield, Lund and Thorup 2007, Journal of the ACM 54): each pair gets a size
-and a uniform number, and the pairs come by size over number, the largest first. The first n are
-then a sample in which a pair had the chance size over the priority of the pair that comes next,
-at most 1; sums weighted by 1 over these chances have no bias, and pairs do not correlate.
+Priority sampling (Duffield, Lund and Thorup 2007, Journal of the ACM 54): each pair gets a size and
+a uniform random number, and its priority is size / number; the largest priorities come first. The
+first n pairs are then a sample in which a pair's inclusion probability is its size over the
+priority of the next pair after the sample, at most 1. Sums weighted by 1 over these probabilities
+have no bias, and pairs are uncorrelated.
 """
 
 from collections.abc import Sequence
@@ -20,15 +21,14 @@ from compute.evaluate.estimates.linearised import Kind, linear
 
 SCORES, DIFFERENCES, ORDER, AUDIT = "scores", "differences", "order", "audit"
 GOALS = (SCORES, DIFFERENCES, ORDER, AUDIT)
-"""Goal of an audit, which samples official judgements: see `tasks.auditing`."""
+"""Goals of a sample. AUDIT samples official judgements: see `tasks.auditing`."""
 SMALLEST_BATCH = 40
 _LEAST = 0.02
-"""Lower bound of a prediction, as a share of the highest grade; otherwise a pair predicted as 0
-could not be drawn."""
+"""Lower bound of a predicted probability; otherwise a pair predicted as 0 could not be drawn."""
 
 _FLAT = 1e-12
 _LEAST_WEIGHT = 1e-300
-"""Least weight of a batch, which may be the only one for newer pairs."""
+"""Minimum weight of a batch, since it may be the only one for newer pairs."""
 
 
 def sizes(
@@ -38,13 +38,11 @@ def sizes(
     goal: str = SCORES,
     baseline: int | None = None,
 ) -> Values:
-    """(N,) Size by which each pair is drawn: its effect on the goal, times the uncertainty of its
-    grade.
-
-    `shares` (N,): how likely each pair is relevant (default: nothing is known). `baseline`: a
-    system's place, for differences. Chances in proportion to these give the smallest sum of
-    variances over the systems, or over the differences (Schnabel et al. 2016, arXiv 1604.07209).
-    """
+    """Return the size by which each pair is drawn, (N,): its effect on the goal, times the
+    uncertainty of its grade. `shares` (N,) are the probabilities that pairs are relevant (default:
+    1/2). `baseline` is the position of a system, for differences. Inclusion probabilities in
+    proportion to these sizes minimise the sum of the variances of the systems, or of the
+    differences (Schnabel et al. 2016, arXiv 1604.07209)."""
     shares = np.full(frame.n, 0.5) if shares is None else shares
     one = np.ones(1)
     rows = np.arange(frame.n)
@@ -57,8 +55,7 @@ def sizes(
     if goal == ORDER:
         whole = len(frame.systems) * square
         apart = whole - moves.sum(axis=1) ** 2
-        # A pair that moves all systems equally changes no difference; rounding must not let it be
-        # drawn.
+        # A pair that moves all systems equally changes no difference, whatever rounding says.
         square = np.where(apart > _FLAT * whole, apart, 0)
     share = np.clip(shares, _LEAST, 1 - _LEAST)
     return np.sqrt(square * share * (1 - share))
@@ -70,9 +67,9 @@ class Order:
 
     rows: Counts
     size: Values
-    """Size of each pair, by place in the order."""
+    """Size of each pair, in this order."""
     priority: Values
-    """Priority of each pair, descending, by place in the order."""
+    """Priority of each pair, in this order, descending."""
 
     known: Counts
     """Rows that were judged before."""
@@ -80,7 +77,7 @@ class Order:
     """Number of pairs in the frame."""
 
     def first(self, n: int, weight: float = 1.0) -> Batch:
-        """The first n as a sample, with each row's inclusion probability."""
+        """Return the first n pairs as a batch, with each row's inclusion probability."""
         after = self.priority[n] if n < len(self.rows) else 0.0
         chances = np.zeros(self.n_rows)
         chances[self.rows] = np.minimum(1, self.size / after) if after > 0 else 1.0
@@ -89,7 +86,8 @@ class Order:
 
 
 def order(size: Values, known: Flags, seed: int) -> Order:
-    """Draw an order of the unknown rows by their sizes (N,); rows of size 0 are left out."""
+    """Draw an order of the rows that are not `known` by their sizes (N,), without those of size
+    0."""
     rows = np.flatnonzero(~known & (size > 0))
     number = 1 - np.random.default_rng(seed).random(len(size))
     priority = size[rows] / number[rows]
@@ -99,12 +97,10 @@ def order(size: Values, known: Flags, seed: int) -> Order:
 
 
 def weight(size: Values, before: int, after: int) -> float:
-    """Weight of a batch that increases the number of judgements from one value to another.
-
-    By so much does 1 over the variance grow that one sample by these sizes would have: then batches
-    together are worth about as much as one sample. The sizes must be those from before the first
-    batch, since weights that learn would make the estimate biased.
-    """
+    """Return the weight of a batch that raises the number of judgements from `before` to `after`:
+    the growth of the precision (1 / variance) of a single sample by these sizes. With these
+    weights, batches together are worth about as much as one sample. The sizes must be those from
+    before the first batch, since weights that learn from grades would bias the estimate."""
     return _precision(size, after) - _precision(size, before)
 
 
@@ -115,12 +111,11 @@ def together(
     goal: str = SCORES,
     baseline: int | None = None,
 ) -> list[Batch]:
-    """The first n of each order, drawn one after the other, with the weights of `weight`.
-
-    The sizes are those of `sizes` before any judgement, over what a batch and those before it could
-    draw: neither a grade nor chance moves a weight. Once all of the last order is judged nothing is
-    left to estimate, and only it counts. Batches of none are left out, unless there is no other.
-    """
+    """Return the first n pairs of each order, drawn one after the other, as batches with the
+    weights of `weight`. The sizes are those of `sizes` before any judgement, over the pairs that a
+    batch and earlier ones could draw, so neither grades nor chance affect a weight. If the last
+    order is judged completely, nothing is left to estimate, and only it counts. Empty batches are
+    left out, unless all are empty."""
     last, n = drawn[-1]
     if n == len(last.rows) or len(drawn) == 1:
         return [last.first(n)]
@@ -137,29 +132,27 @@ def together(
 
 
 def _precision(size: Values, n: int) -> float:
-    """Inverse of the variance that sizes imply for a sample of n."""
+    """Return 1 over the variance that the sizes imply for a sample of n."""
     size = size[size > 0]
     n = min(n, len(size) - 1)
     return 1 / float((size**2 * (1 / _chances(size, n) - 1)).sum()) if n >= 1 else 0.0
 
 
 def _chances(size: Values, n: int) -> Values:
-    """Inclusion probabilities proportional to the positive sizes, at most 1, with sum n."""
+    """Return inclusion probabilities proportional to the positive sizes, at most 1, with sum n."""
     falling = np.sort(size)[::-1]
     after = np.cumsum(falling[::-1])[::-1][:n] / np.arange(n, 0, -1)
-    # The largest sizes are certain to be drawn: as many as needed for no other probability above 1.
+    # The largest sizes are certain to be drawn: as many as it takes to keep the others at most 1.
     sure = int(np.argmax(falling[:n] <= after))
     return np.minimum(1, size / after[sure])
 
 
 def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int) -> Values:
-    """(S, S) Expected standard errors of differences (on the diagonal, of means) for a sample of n
-    with these sizes; of means only if the sizes were drawn for the scores.
-
-    `shares` (N,): how likely each pair is relevant; 0 or 1 if it is known. With 1/2 for all
-    that is not known the errors will hardly be larger. After an earlier sample, the inverse
-    squared errors of both add up.
-    """
+    """Return the standard errors expected for a sample of n with these sizes, (S, S): of
+    differences, and of means on the diagonal (only valid if the sizes are for scores). `shares`
+    (N,) are the probabilities that pairs are relevant; 0 or 1 for known pairs. With 1/2 for all
+    others, actual errors will hardly be larger. After an earlier sample, the inverse squared errors
+    of both add up."""
     one, open_rows = np.ones(1), np.flatnonzero(size > 0)
     moves = linear(frame, of, shares[:, None], one, one).at(frame, open_rows)[:, :, 0]
     if n >= len(open_rows):
@@ -172,20 +165,20 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
 
 @dataclass(frozen=True)
 class Growth:
-    """Decrease of the errors of a growing sample, as far as grades are predicted."""
+    """How the errors of a sample shrink as it grows, according to the predicted grades."""
 
     frame: Frame
     of: Kind
     shares: Values
     """(N,) Predicted probability that each pair is relevant; 0 or 1 if known before."""
     size: Values
-    """(N,) Sizes by which pairs are drawn, including the sample's; 0 for pairs known before."""
+    """(N,) Sizes by which pairs are drawn, also those of the sample; 0 for pairs known before."""
     n: int
     """Number of pairs in the sample."""
 
     def falls(self, more: int) -> Values:
-        """(S, S) Ratio of the errors with this many more pairs to the present ones, of means and
-        differences as in `expected_errors`; 0 if nothing is uncertain."""
+        """Return the ratio of the errors with `more` additional pairs to the current ones, arranged
+        as in `expected_errors`; 0 if nothing is uncertain."""
         now, then = (self._errors(n) for n in (self.n, self.n + more))
         return np.divide(then, now, out=np.zeros_like(now), where=now > 0)
 
@@ -193,10 +186,9 @@ class Growth:
         return expected_errors(self.frame, self.of, self.shares, self.size, max(n, 1))
 
     def needed(self, reach: Values, wanted: float, stays: Values | float = 0.0) -> int | None:
-        """Fewest further pairs that reduce half-widths (S, S; 0: not requested) to this one.
-
-        `stays`: what of each no judgement moves. None if all that can be drawn is too few.
-        """
+        """Return the smallest number of additional pairs that reduces all half-widths `reach` (S,
+        S; 0 if not requested) to `wanted`; None if all pairs that can be drawn are too few. `stays`
+        is the part of each half-width that no judgement reduces."""
 
         def are_enough(more: int) -> bool:
             return bool((reach * self.falls(more) + stays).max() <= wanted)

@@ -1,7 +1,7 @@
-"""Judgement sets: named choices of the judgements behind a number. They are `official`; `added`
-(official and added, combined by a rule); and each single source, such as `person:ada`,
+"""Judgement sets: named choices of the judgements behind a number. They are `official`, `added`
+(official and added judgements, combined by a rule), and each single source, such as `person:ada`,
 `file:more.qrels`, `machine:gpt`, or `carried:old` for judgements of an older version of the
-collection. With a single source, only its judgements count."""
+collection. In the set of a single source, only its judgements count."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,17 +17,19 @@ _LABEL = ["query_id", "doc_id", "relevance"]
 
 
 def of_machine(name: str) -> str:
-    """The set of an LLM's grades."""
+    """Return the name of the set of an LLM's grades."""
     return f"{MACHINE}:{name}"
 
 
 def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
-    """Sets of each person, model and imported file: query_id, doc_id, relevance, by name.
+    """Return the sets of each person, model and imported file, by name: query_id, doc_id,
+    relevance.
 
-    `rows` are the added judgements of one dataset. A rule combines several grades in a file;
-    settled disagreements belong to no person. A file is named after the note shared by an import,
-    as for qrels, else after the time of the import; files with the same name are one set. Other
-    files do not affect it, though a person's newer one counts among all added ones.
+    `rows` are the added judgements of one dataset. The rule combines several grades in a file;
+    adjudications belong to no person. A file is named after the note that all rows of an import
+    share, as for qrels, else after the time of the import; files with the same name form one set. A
+    set ignores other files, although a person's grades in newer files replace older ones in
+    `added`.
     """
     found: dict[str, DataFrame] = {}
     for source in (PERSON, MODEL):
@@ -43,19 +45,19 @@ def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
 
 
 def with_added(official: DataFrame, rows: DataFrame, choice: Choice) -> DataFrame:
-    """The official judgements, followed by labels of pairs without one."""
+    """Return the official judgements, followed by the labels of other pairs."""
     both = pd.concat([official[_LABEL], resolve(rows, choice)[_LABEL]], ignore_index=True)
     return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)
 
 
 def by_grade(grades: Iterable[int]) -> str:
-    """`0: 12, 1: 5`: number of pairs by grade."""
+    """Say how many pairs have each grade: `0: 12, 1: 5`."""
     counts = Counter(grades)
     return ", ".join(f"{grade}: {counts[grade]:,}" for grade in sorted(counts))
 
 
 def _files(rows: DataFrame) -> Series:
-    """Name of each row's file; absent for judgements made here."""
+    """Return the name of each row's file; absent for judgements made here."""
     told = rows["imported"].fillna(rows["time"])
     imported = rows["imported"].mask(rows["source"] == IMPORT, told)
     imported = imported.astype("str").where(imported.notna())

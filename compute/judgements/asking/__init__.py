@@ -1,1 +1,1 @@
-"""Requests to an LLM for grades: prompt, endpoint, and a journal of every request."""
+"""Requests to an LLM for grades: the prompt, the endpoint, and a journal of every request."""

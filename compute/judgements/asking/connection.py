@@ -1,4 +1,4 @@
-"""Connection to a server: nothing from the environment is sent, and little is read."""
+"""The connection to an LLM's server, which sends nothing from the environment."""
 
 import time
 from collections.abc import Iterator
@@ -7,24 +7,24 @@ import httpx2
 import openai
 
 LONGEST_BODY = 1_000_000
-"""Most bytes of an answer to read; an answer with a grade has less than a thousandth."""
+"""Maximum number of bytes read from an answer; a grade needs less than a thousandth of it."""
 _SENT = ("host", "content-type", "content-length", "accept", "connection", "user-agent")
-"""Headers sent besides the key; the package would add others from the environment."""
+"""The only headers sent besides the key; the package would add others from the environment."""
 _UNTIL = "answer_until"
 
 
 class TooLong(httpx2.ReadError):
-    """The server sends more than an answer can contain."""
+    """Raised when the server sends more than an answer can contain."""
 
 
 def client(key: str, seconds: int) -> httpx2.Client:
-    """A client that sends this key, without a proxy, and limits the time to read an answer."""
+    """Make a client that sends this key, uses no proxy, and limits the time to read an answer."""
 
     def sending(request: httpx2.Request) -> None:
         for name in set(request.headers) - {*_SENT}:
             del request.headers[name]
         request.headers["authorization"] = f"Bearer {key}"
-        # A compressed answer could unpack to any size.
+        # A compressed answer could decompress to any size.
         request.headers["accept-encoding"] = "identity"
         request.extensions = {**request.extensions, _UNTIL: time.monotonic() + seconds}
 
@@ -42,7 +42,7 @@ def client(key: str, seconds: int) -> httpx2.Client:
 
 
 class _Short(httpx2.SyncByteStream):
-    """A body that ends with an error if it is too long or takes too long."""
+    """A body that raises an error if it is too long or takes too long."""
 
     def __init__(self, stream: httpx2.SyncByteStream, request: httpx2.Request) -> None:
         self._stream, self._request = stream, request

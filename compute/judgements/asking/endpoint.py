@@ -1,6 +1,6 @@
-"""The server of an LLM, with OpenAI's chat interface. Errors never repeat what it sent.
+"""The server of an LLM, with OpenAI's chat interface.
 
-Nothing that the server sends is repeated in an error: it may echo the key or a text.
+Errors never repeat anything that the server sent, since it may echo the key or a text.
 """
 
 import importlib.util
@@ -16,13 +16,13 @@ from compute.base.settings import Settings
 from compute.judgements.asking.prompt import LONGEST_ANSWER, Message
 
 LONGEST_WAIT = 60.0
-"""Most seconds that a server may ask us to wait before a retry."""
+"""Maximum number of seconds that we wait before a retry if the server asks for it."""
 _NO_KEY = "none"
 """Placeholder key for a server without one, since the package requires a key."""
 _HOST = r"[a-z0-9._:-]+"
 _AGAIN = (408, 409, 429)
 _MOST = 10**9
-"""Most tokens of a request for which a server's count is trusted."""
+"""Maximum number of tokens that is believed if a server reports it."""
 _UNSUPPORTED = ("unsupported_parameter", "unsupported_value")
 _CODES = (
     "billing_hard_limit_reached",
@@ -36,50 +36,50 @@ _CODES = (
     "server_error",
     *_UNSUPPORTED,
 )
-"""Error words of servers that may be repeated; other words could be a text or the key."""
+"""Error codes of servers that messages may repeat; anything else could be a text or the key."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """Answer of the server."""
+    """An answer of the server."""
 
     text: str
     tokens: int | None
-    """Tokens of request and answer by the server's count; None without one."""
+    """Number of tokens of request and answer by the server's count; None without one."""
     cut: bool
     """True if the length limit truncated the answer."""
 
 
 class Busy(Exception):
-    """The request may be retried: the server is busy, broken or unreachable."""
+    """Raised if the request may be retried: the server is busy, broken or unreachable."""
 
     def __init__(self, reason: str, *, wait: float | None = None, unspent: bool = False) -> None:
         super().__init__(reason)
         self.wait = wait
-        """Seconds to wait, as requested by the server."""
+        """Number of seconds to wait, if the server asks for it."""
         self.unspent = unspent
-        """True if the server did not start; otherwise tokens may have been spent."""
+        """True if the server did not start on the request; otherwise tokens may have been spent."""
 
 
 class Refused(Exception):
-    """The server rejects this request but may accept another."""
+    """Raised if the server rejects this request but may accept another one."""
 
 
 class Forbidden(Unavailable):
-    """The key or this request is rejected; status 403 means either."""
+    """Raised if the key or this request is rejected; status 403 does not say which."""
 
 
 class Strange(Unavailable):
-    """An invalid answer came; tokens may have been spent."""
+    """Raised if the answer is invalid; tokens may have been spent."""
 
 
 def address(settings: Settings) -> str:
-    """Address of requests, normalised. Raises WrongInput."""
+    """Return the address of requests, normalised. Raises WrongInput for an invalid one."""
     return normal(settings.judge_address)
 
 
 def normal(given: str) -> str:
-    """An address, normalised as in consents. Raises WrongInput."""
+    """Normalise an address as in consents. Raises WrongInput for an invalid one."""
     try:
         parts = urlsplit(given.strip() if re.fullmatch(r"[\x21-\x7e]+", given.strip()) else "")
         named = parts.scheme in ("http", "https") and re.fullmatch(_HOST, parts.hostname or "")
@@ -98,12 +98,11 @@ def normal(given: str) -> str:
 
 
 class Endpoint:
-    """A connection that several threads may ask through."""
+    """A connection to an LLM that several threads may share."""
 
     def __init__(self, settings: Settings, answer: int = LONGEST_ANSWER) -> None:
-        """With room for an answer of this many tokens.
-
-        Raises Unavailable if the package is not installed, WrongInput for bad settings."""
+        """Leave room for an answer of this many tokens. Raises Unavailable if the package is not
+        installed, and WrongInput for bad settings."""
         self.address = address(settings)
         self._key = settings.judge_key or _NO_KEY
         if not re.fullmatch(r"[\x21-\x7e]+", self._key):
@@ -117,7 +116,7 @@ class Endpoint:
 
         from compute.judgements.asking import connection
 
-        # Regardless of OPENAI_LOG, since its log would contain texts.
+        # This overrides OPENAI_LOG, since that log would contain texts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._openai = openai
         self._model = settings.judge_model
@@ -126,14 +125,15 @@ class Endpoint:
             base_url=self.address,
             timeout=settings.judge_seconds,
             max_retries=0,
-            # Texts are sent only to the allowed address.
+            # The client sends texts only to the allowed address.
             http_client=connection.client(self._key, settings.judge_seconds),
         )
         self._too_long = connection.TooLong
         self._parameters: dict[str, int] = {"temperature": 0, "max_tokens": answer}
 
     def ask(self, messages: Sequence[Message]) -> Reply:
-        """The answer. Raises Busy, Refused, or Unavailable if further requests are pointless."""
+        """Ask for an answer. Raises Busy, Refused, or Unavailable if more requests are
+        pointless."""
         wanted: Any = list(messages)
         parameters: Any = self._parameters
         try:
@@ -153,10 +153,11 @@ class Endpoint:
         return self._reply(found)
 
     def _reply(self, found: Any) -> Reply:
+        """Read the package's answer. Raises Strange if it has another form."""
         try:
             choice, usage = found.choices[0], found.usage
             tokens = getattr(usage, "total_tokens", None)
-            # A bool is also an int.
+            # `type` is compared, since a bool is also an int.
             known = type(tokens) is int and 0 <= tokens <= _MOST
             text = choice.message.content or ""
             cut = choice.finish_reason == "length"
@@ -165,6 +166,7 @@ class Endpoint:
             raise self._strange() from None
 
     def _of_status(self, error: Any, sent: Mapping[str, int]) -> Exception:
+        """Return the exception to raise for an error status."""
         status, code = error.status_code, self._code(error)
         if status in (400, 422) and self._adapts(error, sent):
             return Busy(f"status {status}{code}", wait=0, unspent=True)
@@ -193,8 +195,8 @@ class Endpoint:
         return Refused(f"refused with status {status}{code}")
 
     def _adapts(self, error: Any, sent: Mapping[str, int]) -> bool:
-        """Return whether the server rejects a named parameter, which is then no longer sent.
-        Reasoning models need `max_completion_tokens`, and no temperature."""
+        """Return whether the server rejects one of our parameters, and stop sending it. Reasoning
+        models need `max_completion_tokens`, and no temperature."""
         if error.code in _CODES and error.code not in _UNSUPPORTED:
             return False
         words = f"{error.param} {error.message}"
@@ -208,7 +210,7 @@ class Endpoint:
         return True
 
     def _code(self, error: Any) -> str:
-        """The server's error word, if it is a known one."""
+        """Return the server's error code in brackets if it is a known one, else nothing."""
         return f" ({error.code})" if error.code in _CODES else ""
 
     def _strange(self) -> Strange:
@@ -219,6 +221,6 @@ class Endpoint:
 
 
 def _wait(headers: Any) -> float | None:
-    """Seconds of Retry-After; None for a date or without one."""
+    """Return the number of seconds in Retry-After; None for a date or without the header."""
     given = str(headers.get("retry-after", ""))
     return min(float(given), LONGEST_WAIT) if re.fullmatch(r"\d{1,6}(\.\d+)?", given) else None

@@ -1,7 +1,7 @@
-"""The journal of requests to LLMs, and consents to send texts: tables of the state. A request gets
-its row before it is sent, and the row its outcome before the pair is asked about again. However a
-process ends, every request is thus counted and none is repeated: a row without an outcome was in
-progress at the end, and its job does not ask again."""
+"""The journal of requests to LLMs, and consents to send texts, as tables of the state. A request
+gets a row before it is sent, and the row gets its outcome before the pair is asked about again. So
+every request is counted and none is repeated, however a process ends: a row without an outcome was
+in progress at the end, and its job does not repeat it."""
 
 import hashlib
 import secrets
@@ -21,9 +21,10 @@ from compute.store import state
 from compute.store.store import Store
 
 GRADE, UNREADABLE, REFUSED, FAILED = "grade", "unreadable", "refused", "failed"
-"""Outcomes; a failed request is repeated, other outcomes are final for the pair."""
+"""Outcomes of requests. A failed request is repeated, and an unreadable answer up to ATTEMPTS
+times; the others are final for the pair."""
 ATTEMPTS = 2
-"""Most attempts per pair while the answers are not a grade."""
+"""Maximum number of attempts per pair while the answers are unreadable."""
 INTERRUPTED = "its answer was pending when the process ended"
 
 consents = Table(
@@ -48,7 +49,7 @@ requests = Table(
 
 
 def allow(store: Store, dataset: str, address: str, person: str) -> None:
-    """Allow the texts of a dataset to be sent to an address, until `forbid`."""
+    """Allow the texts of a dataset to be sent to an address until `forbid` revokes it."""
     row = {"dataset": dataset, "address": address, "person": person, "created": state.now()}
     with state.writing(store.engine) as connection:
         if not connection.execute(_consent(dataset, address)).first():
@@ -56,7 +57,7 @@ def allow(store: Store, dataset: str, address: str, person: str) -> None:
 
 
 def forbid(store: Store, *datasets: str, to: str = "") -> int:
-    """Revoke consent for texts of datasets, for one address or all; returns the number revoked."""
+    """Revoke consents for texts of datasets, for one address or all; returns their number."""
     own = consents.c.dataset.in_(datasets)
     if to:
         own &= consents.c.address == to
@@ -77,6 +78,7 @@ def require_consent(store: Store, dataset: str, address: str) -> None:
 
 
 def _forbidden(dataset: str, address: str) -> str:
+    """Return the message that consent is missing, and how to give it."""
     return (
         f"no text of {dataset} may be sent to {address}: an operator allows it on the"
         " page Jobs, or by"
@@ -85,13 +87,14 @@ def _forbidden(dataset: str, address: str) -> str:
 
 
 def _consent(dataset: str, address: str):
+    """Return the query for a consent."""
     own = (consents.c.dataset == dataset) & (consents.c.address == address)
     return select(consents.c.dataset).where(own)
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Limits on requests and tokens of a job; an open request counts as its maximum."""
+    """Requests and tokens of a job, or limits on them; a pending request counts as its maximum."""
 
     requests: int
     tokens: int
@@ -105,13 +108,13 @@ class Journal:
     ) -> None:
         self._store, self._address = store, address
         self._about = {"dataset": dataset, "machine": machine, "job": job, "prompt": prompt}
-        # Only threads of one process, since another process finds the LLM locked.
+        # This lock is only for threads, since another process finds the LLM locked (`alone`).
         self._lock = threading.Lock()
 
     def begin(self, pair: tuple[str, str], tokens: int, limits: Spent) -> str:
         """Record a request that may take this many tokens, before it is sent; returns its id.
-        Raises Conflict if the texts may not (or no longer) be sent there, Unavailable if it would
-        exceed a limit."""
+        Raises Conflict without consent to send the texts there, and Unavailable if the request
+        would exceed a limit."""
         job, dataset = self._about["job"], self._about["dataset"]
         row = {"id": secrets.token_hex(8), "query_id": pair[0], "doc_id": pair[1]}
         row |= self._about | {"tokens": tokens, "asked": state.now()}
@@ -138,7 +141,7 @@ class Journal:
         reason: str = "",
         tokens: int | None = None,
     ) -> None:
-        """Record the outcome of a request; without `tokens` it counts as its maximum."""
+        """Record the outcome of a request; without `tokens`, it counts as its maximum."""
         values = {"outcome": outcome, "relevance": relevance, "reason": reason}
         values |= {} if tokens is None else {"tokens": tokens}
         with self._lock, state.writing(self._store.engine) as connection:
@@ -147,18 +150,20 @@ class Journal:
 
 
 def _spent(job: str):
+    """Return the query for the requests and tokens of a job."""
     tokens = func.coalesce(func.sum(requests.c.tokens), 0)
     return select(func.count(), tokens).where(requests.c.job == job)
 
 
 def spent(store: Store, job: str) -> Spent:
-    """Requests and tokens of a job so far."""
+    """Return the numbers of requests and tokens of a job so far."""
     with store.engine.connect() as connection:
         return Spent(*map(int, connection.execute(_spent(job)).one()))
 
 
 def asked(store: Store, dataset: str, machine: str) -> DataFrame:
-    """Every request, oldest first: query_id, doc_id, job, prompt, outcome, relevance, reason."""
+    """Return every request to an LLM about a dataset, oldest first: query_id, doc_id, job, prompt,
+    outcome, relevance, reason."""
     table = requests.c
     columns = [table.query_id, table.doc_id, table.job, table.prompt, table.outcome]
     query = select(*columns, table.relevance, table.reason)
@@ -169,7 +174,7 @@ def asked(store: Store, dataset: str, machine: str) -> DataFrame:
 
 
 def reasons(store: Store, dataset: str, query_id: str, doc_id: str) -> dict[str, str]:
-    """The words with which LLMs graded a document, by LLM."""
+    """Return the reasons that LLMs gave for their grades of a document, by LLM."""
     of = requests.c
     query = select(of.machine, of.reason).where(of.dataset == dataset, of.outcome == GRADE)
     query = query.where(of.query_id == query_id, of.doc_id == doc_id)
@@ -178,16 +183,16 @@ def reasons(store: Store, dataset: str, query_id: str, doc_id: str) -> dict[str,
 
 
 def grades(rows: DataFrame) -> DataFrame:
-    """query_id, doc_id, relevance of the graded pairs."""
+    """Return query_id, doc_id and relevance of the graded pairs among requests."""
     found = rows.loc[rows["outcome"] == GRADE, ["query_id", "doc_id", "relevance"]]
     found = found.drop_duplicates(["query_id", "doc_id"], ignore_index=True)
     return found.astype({"relevance": "int32"})
 
 
 def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str], int]:
-    """Attempts used by each pair; pairs without attempts left are not asked about. A grade uses up
-    all attempts, as do a refusal and a request that was pending when a process ended; with `again`
-    these two count only in the current job."""
+    """Count the attempts that each pair has used; ATTEMPTS is the maximum. A grade uses up all
+    attempts, as do a refusal and a request that was pending when a process ended. With `again`,
+    everything except grades counts only in the current job."""
     if again:
         rows = rows[(rows["job"] == job) | (rows["outcome"] == GRADE)]
     used = Counter[tuple[str, str]]()
@@ -199,7 +204,7 @@ def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str],
 
 
 def ungraded(rows: DataFrame) -> dict[str, int]:
-    """Number of asked pairs without a grade, by the last reason."""
+    """Count the pairs without a grade by the reason of their last request."""
     graded = set(_pairs(rows[rows["outcome"] == GRADE]))
     reasons = rows["reason"].mask(rows["outcome"].isna(), INTERRUPTED)
     last = dict(zip(_pairs(rows), reasons, strict=True))
@@ -211,7 +216,7 @@ def _pairs(rows: DataFrame) -> Iterable[tuple[str, str]]:
 
 
 def state_of(store: Store, dataset: str, machine: str) -> tuple[int, int]:
-    """Number of requests and of ended requests, which change with the journal."""
+    """Return the numbers of requests and of ended ones, which change with the journal."""
     counts = select(func.count(), func.count(requests.c.outcome))
     with store.engine.connect() as connection:
         own = (requests.c.dataset == dataset) & (requests.c.machine == machine)
@@ -220,7 +225,7 @@ def state_of(store: Store, dataset: str, machine: str) -> tuple[int, int]:
 
 
 def machines(store: Store, dataset: str) -> set[str]:
-    """The LLMs that were asked about a dataset."""
+    """Return the LLMs that were asked about a dataset."""
     with store.engine.connect() as connection:
         own = requests.c.dataset == dataset
         found = connection.execute(select(requests.c.machine).where(own).distinct())
@@ -230,7 +235,7 @@ def machines(store: Store, dataset: str) -> set[str]:
 @contextmanager
 def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterator[None]:
     """Keep other processes from asking an LLM about a dataset during the with-block. Raises
-    Conflict if one still asks after this many seconds."""
+    Conflict if one of them is still asking after `wait` seconds."""
     name = "judge-" + hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
     file = store.home / "locks" / f"{name}.lock"
     with sole(file, wait) as held, state.alone(store.engine, name, wait if held else 0) as ours:

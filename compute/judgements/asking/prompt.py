@@ -1,7 +1,7 @@
 """The prompt for one document, and the parser of its answer.
 
-It consists of the guideline, the names of the grades, one query and one document, and contains no
-given grade and no other document.
+The prompt consists of the guideline, the names of the grades, one query and one document. It
+contains no grade that was given, and no other document.
 """
 
 import hashlib
@@ -13,24 +13,24 @@ from dataclasses import dataclass
 from compute.judgements.tasks.grades import Grades, lines
 
 VERSION = "1"
-"""Version, increased whenever the wording changes."""
+"""Version of the wording, increased with every change."""
 LONGEST = 8_000
-"""Characters of a document that are sent."""
+"""Maximum number of characters of a document that are sent."""
 LONGEST_ANSWER = 16
-"""Most tokens of a grade; a model that reasons first needs a setting of thousands."""
+"""Maximum number of tokens of a grade; a model that reasons first needs thousands."""
 LONGEST_REASON = 500
-"""Characters of a reason that are kept."""
+"""Maximum number of characters of a reason that are kept."""
 _NUMBER = r"[-−]?[0-9]{1,4}"
 _KEYS = ("grade", "relevance", "score", "rating", "label", "answer")
 _SAID = re.compile(
     rf"(?i)\b(?:{'|'.join(_KEYS)})\b[\s\"'*_]*(?:is|:|=)[\s\"'*_]*({_NUMBER})"
     r"(?![\d.]*\d|\s*(?:/|out of))"
 )
-"""`Grade: 2`, `**Final score** = 1`, `the grade is 0`; not `score: 2/3`."""
+"""Matches `Grade: 2`, `**Final score** = 1` and `the grade is 0`, but not `score: 2/3`."""
 _FRAME = 64
-"""Most tokens that a server may put around the messages."""
+"""Maximum number of tokens that a server may add around the messages."""
 _TYPICAL = 4
-"""Bytes per token of English; no token has less than one."""
+"""Typical number of bytes per token of English; every token has at least one."""
 _GUIDELINE = (
     "A document is the more relevant, the better it gives what somebody who asks the query looks"
     " for. Judge its content, not its length or its style."
@@ -55,22 +55,23 @@ Which grade has this document: {numbers}?"""
 _REMINDER = "Answer with one of these numbers alone, without any other word: {numbers}."
 
 Message = dict[str, str]
-"""role and content."""
+"""A message with the keys role and content."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Part of the prompt that is the same for all documents of a judging."""
+    """The part of the prompt that is the same for all documents of a judging job."""
 
     grades: Grades
     guideline: str = ""
-    """If empty, a default sentence is used."""
+    """If it is empty, the prompt has a default guideline."""
 
     def messages(self, query: str, document: str, *, reminded: bool = False) -> list[Message]:
-        """Messages about one document; `reminded` after an answer that was not a grade."""
+        """Return the messages about a document; `reminded` adds a reminder to answer with a
+        grade."""
         document = document[:LONGEST]
         numbers = ", ".join(str(relevance) for relevance, _ in self.grades)
-        # A document cannot contain the mark derived from it, so it cannot end its own part.
+        # The mark is a hash of the document, which therefore cannot contain it.
         mark = hashlib.sha256(f"{query}\0{document}".encode("utf-8", "replace")).hexdigest()[:16]
         told = {"guideline": self.guideline.strip() or _GUIDELINE, "grades": lines(self.grades)}
         asked = {"query": query, "document": document, "numbers": numbers}
@@ -83,13 +84,14 @@ class Prompt:
         return found
 
     def identity(self, *more: str) -> str:
-        """The version, and a hash of everything shared by all documents and of `more`."""
+        """Return the version, and a hash of everything that all documents share and of `more`."""
         content = repr([VERSION, self.messages("", ""), more])
         return f"{VERSION}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
     def grade(self, answer: str) -> int | None:
-        """The grade, if the answer, or its end after reasoning, states exactly one: as a number, a
-        name or both, as JSON with a key such as `grade`, or as the last `Grade: 2` in words."""
+        """Return the grade, if the answer (after any reasoning) states exactly one: as a number, a
+        name or both, as JSON with a key such as `grade`, or in words, where the last `Grade: 2`
+        counts. Else None."""
         text = re.sub(r"(?s)^.*</think>|<think>.*", "", answer).strip()
         stated = self._plain(text)
         bare = re.sub(r"^```\w*\s*|\s*```$", "", text)
@@ -100,19 +102,19 @@ class Prompt:
         return stated
 
     def reason(self, answer: str) -> str:
-        """The words of an answer with its grade; if it is a grade and nothing else, the thoughts
-        before it."""
+        """Return the words of an answer; if it is only a grade, the reasoning before it."""
         thought, _, told = answer.rpartition("</think>")
         words = thought.replace("<think>", "") if self._plain(told.strip()) is not None else told
         return " ".join(words.split())[:LONGEST_REASON]
 
     def _plain(self, text: str) -> int | None:
-        """The grade of a text that is a number, a name or both, possibly repeated."""
+        """Return the grade of a text that is only a number, a name or both, possibly repeated."""
         names = {name.strip().lower(): relevance for relevance, name in self.grades}
         found = {self._line(line, names) for line in text.splitlines() if line.strip()}
         return found.pop() if len(found) == 1 else None
 
     def _line(self, line: str, names: Mapping[str, int]) -> int | None:
+        """Return the grade of a line that is only a number, a name or both, else None."""
         words = line.strip().strip("*_`\"'.").lower()
         match = re.fullmatch(rf"({_NUMBER})(?:[\s.:()=–-]+(.+?)\)?)?", words)
         if match is None:
@@ -122,6 +124,7 @@ class Prompt:
         return relevance if relevance in names.values() and beside == relevance else None
 
     def _of_json(self, text: str) -> int | None:
+        """Return the grade of a JSON object, else None."""
         try:
             read = json.loads(text)
         except (ValueError, RecursionError):
@@ -132,10 +135,10 @@ class Prompt:
 
 
 def most_tokens(messages: Sequence[Message], answer: int = LONGEST_ANSWER) -> int:
-    """Most tokens of a request with an answer of this length: no token is less than a byte."""
+    """Return the maximum number of tokens of a request; a token has at least one byte."""
     return sum(len(one["content"].encode()) for one in messages) + _FRAME + answer
 
 
 def usual_tokens(n_bytes: int) -> int:
-    """Approximate number of tokens of English text."""
+    """Return the approximate number of tokens of English text."""
     return n_bytes // _TYPICAL

@@ -1,4 +1,4 @@
-"""Answers of the form, checked before use."""
+"""Parses and checks the answers that the judging form sends."""
 
 import math
 import re
@@ -11,7 +11,7 @@ from compute.base.errors import WrongInput
 GRADE, SKIP, UNDO = "grade", "skip", "undo"
 LONGEST_NOTE = 2000
 LONGEST_PAUSE = 3600.0
-"""Most seconds that count for an answer, since people take breaks."""
+"""Maximum number of seconds that count for an answer, since people take breaks."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Answer:
     """A key press of an assessor."""
 
     entry: str
-    """Id given by the browser, so that an answer sent twice is saved once."""
+    """Id from the browser, so that an answer that is sent twice is saved once."""
     pair: str
     act: str
     relevance: int | None
@@ -29,11 +29,11 @@ class Answer:
     seconds: float
     guideline_version: int
     texts: str = ""
-    """The judged texts, as identified by `queue.texts`; empty if the form does not send them."""
+    """Identity of the judged texts (`queue.texts`); empty if the form does not send it."""
 
 
 def parsed(log: object) -> list[Answer]:
-    """The answers of a browser's log, in order. Raises WrongInput for anything else."""
+    """Return the answers in a browser's log, in order. Raises WrongInput for anything else."""
     if not isinstance(log, Sequence) or isinstance(log, str | bytes):
         raise _unreadable()
     return [_answer(record) for record in log]
@@ -68,7 +68,7 @@ def _name(word: object) -> str:
 
 
 def _note(words: object) -> str:
-    # No database stores half a character, and an entry that cannot be saved would block all others.
+    # Databases refuse half a character, and an answer that cannot be saved would block all others.
     whole = str(words or "").encode("utf-8", "ignore").decode("utf-8")
     return whole.replace("\0", "")[:LONGEST_NOTE]
 

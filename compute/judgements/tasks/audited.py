@@ -1,5 +1,5 @@
-"""Outcome of an audit: how often assessors grade labels differently, and labels under which the
-ranking is drawn again."""
+"""The outcome of an audit: how often assessors grade labels differently, and the labels from which
+the ranking's stability is simulated."""
 
 from dataclasses import dataclass
 
@@ -20,16 +20,16 @@ from compute.store.store import Store
 
 @dataclass(frozen=True)
 class Audit:
-    """Outcome of an audit so far."""
+    """The outcome of an audit so far."""
 
     looked: DataFrame
-    """query_id, doc_id, label, second (NaN: skipped), settled (NaN: not), group of the audited
-    pairs before the first pending one."""
+    """The audited pairs before the first pending one: query_id, doc_id, label, second (grade; NaN
+    if skipped), settled (grade; NaN if not settled), group."""
     groups: DataFrame
-    """label, size of each group, which has pairs of one grade with the same inclusion probability:
-    the official grade and the number of pairs."""
+    """label (official grade) and size (number of pairs) of each group: the pairs of one grade with
+    the same inclusion probability."""
     n_keys: int
-    """Number of documents of the task that count, including unjudged ones."""
+    """Number of the task's documents that count so far, with or without an official judgement."""
     n_waiting: int
     keys: int
     """Number of officially judged pairs in the whole task."""
@@ -37,10 +37,11 @@ class Audit:
     grades: Grades
 
     def rates(self) -> DataFrame:
-        """A row for each grade, and for all relevant labels if these have several grades: labels,
-        n_labels, n_audited, n_skipped, n_differ, rate, low, high (95% interval of the share graded
-        differently; for all relevant labels, as not relevant), n_settled, n_wrong, wrong_low and
-        wrong_high (95% interval of wrong labels, by adjudications; absent before any)."""
+        """Return a row for each grade, and one for all relevant labels if they have several grades.
+        Columns: labels, n_labels, n_audited, n_skipped, n_differ; rate, low and high (share of
+        labels graded differently, or of relevant ones graded as not relevant, with its 95%
+        interval); n_settled, n_wrong, wrong_low and wrong_high (95% interval of the share of labels
+        that adjudications show to be wrong; nan before any)."""
         label, names = self.groups["label"], dict(self.grades)
         rows = [
             {
@@ -54,7 +55,8 @@ class Audit:
         return DataFrame(rows)
 
     def _row(self, among: pd.Series, *, crossing: bool = False) -> dict[str, object]:
-        """`among`: only these groups; `crossing`: only grades of no relevance differ."""
+        """Return the row for the groups in the mask `among`; with `crossing`, only non-relevant
+        grades count as different."""
         groups = np.flatnonzero(among)
         own = self.looked[self.looked["group"].isin(groups)]
         place = np.searchsorted(groups, own["group"])
@@ -89,7 +91,8 @@ class Audit:
     def order(
         self, frame: Frame, labels: DataFrame, machine: DataFrame | None = None
     ) -> Audited | None:
-        """Labels of the frame with the audit's; None if runs or labels have changed since."""
+        """Return the labels of the frame with the audit's grades; None if runs or labels have
+        changed since the draw."""
         plan = auditing.strata(frame, labels, self.keys, machine)
         chances = plan.chances[frame.rows(self.sample.pairs)]
         same = (chances == 0) | np.isclose(chances, self.sample.pairs["size"])
@@ -103,9 +106,9 @@ class Audit:
 
 
 def audit(store: Store, task: Task, labels: DataFrame, rows: DataFrame, choice: Choice) -> Audit:
-    """The audit of a task, by official judgements (query_id, doc_id, relevance) and the rows of
-    added ones. Blind grades count according to `choice`, in the order of the task up to the first
-    pending document; settled grades show which labels are wrong."""
+    """Return the outcome of a task's audit from official judgements (query_id, doc_id, relevance)
+    and the rows of added ones. Blind grades count according to `choice`, in the order of the task
+    up to the first pending document; adjudications show which labels are wrong."""
     (sample,) = samples.stored(store, task.id)
     people = tuple(source for source in choice.sources if source != ADJUDICATION)
     second = resolve(rows[rows["task"] != IN_VIEW], Choice(choice.rule, people))
@@ -122,8 +125,8 @@ def of(
     settled: DataFrame,
     grades: Grades,
 ) -> Audit:
-    """The same from the grades of the first n pairs, and from settled grades: query_id, doc_id,
-    relevance."""
+    """Return the outcome from frames of labels, second grades of the first n pairs, and settled
+    grades, each with query_id, doc_id and relevance."""
     given = labels[PAIR].assign(label=labels["relevance"].clip(lower=0).astype(np.float64))
     drawn = sample.pairs.assign(place=range(len(sample.pairs))).merge(given, on=PAIR)
     drawn["group"] = drawn.groupby(["label", "size"]).ngroup()

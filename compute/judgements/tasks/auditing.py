@@ -1,9 +1,9 @@
-"""Drawing of audits: tasks with officially judged pairs among unjudged ones, so that nobody knows
-which are audited.
+"""Draws audits: tasks that mix officially judged pairs with unjudged ones, so that nobody knows
+which pairs are audited.
 
-An audit keeps the inclusion probability of each drawn pair as its size. Its strata are the
-official grade, the system that profits (ranks the pair best) and, with an LLM's grades, whether
-that differs.
+The inclusion probability of each drawn pair is stored as its size. The strata are the official
+grade, the system that profits (the one that ranks the pair best) and, if an LLM's grades are given,
+whether they differ from the official ones.
 """
 
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 from compute.judgements.tasks.samples import Drawn
 
 VERSION = "audit-1"
-"""Version stored as the predictor; other strata or probabilities get a new version."""
+"""Version, stored as the predictor; a change of strata or probabilities needs a new one."""
 UNJUDGED = 0.25
-"""Share of unjudged pairs that an audit adds."""
+"""Share of unjudged pairs among an audit's documents."""
 _PER_STRATUM = 10
-"""Mean number of keys per stratum; smaller strata of a grade are merged."""
+"""Mean number of drawn labels per stratum; the smaller strata of a grade are merged to reach it."""
 
 
 @dataclass(frozen=True)
 class Strata:
-    """Officially judged pairs of a frame, and how many of each stratum are drawn."""
+    """The officially judged pairs of a frame, and how many of each stratum are drawn."""
 
     labels: Values
-    """(N,) Official grades of at least 0; NaN without one."""
+    """(N,) Official grade, at least 0; NaN if there is none."""
     stratum: Counts
     """(N,) Number of the stratum; 0 without a label."""
     n: Counts
@@ -37,18 +37,19 @@ class Strata:
 
     @property
     def sizes(self) -> Counts:
-        """(H,) Number of pairs in each stratum."""
+        """Return the number of pairs in each stratum, (H,)."""
         return np.bincount(self.stratum[~np.isnan(self.labels)], minlength=len(self.n))
 
     @property
     def chances(self) -> Values:
-        """(N,) Inclusion probabilities; 0 without a label."""
+        """Return the inclusion probability of each pair, (N,); 0 without a label."""
         chances = self.n / np.maximum(self.sizes, 1)
         return np.where(np.isnan(self.labels), 0.0, chances[self.stratum])
 
     def by_grade(self) -> DataFrame:
-        """grade, n_labels, keys (labels drawn), reach (95% half-width at a rate of 5%, in four of
-        five audits), needed (labels for a reach of 4 points)."""
+        """Return by grade: grade, n_labels, keys (labels drawn), reach (95% half-width at an error
+        rate of 5%, not exceeded in four of five audits), needed (labels for a reach of 4
+        points)."""
         rows = []
         for grade in np.unique(self.labels[~np.isnan(self.labels)]):
             own = np.unique(self.stratum[self.labels == grade])
@@ -59,11 +60,9 @@ class Strata:
 
 
 def strata(frame: Frame, labels: DataFrame, keys: int, machine: DataFrame | None = None) -> Strata:
-    """Strata of a frame by official judgements, for this many keys, equally many for each grade.
-
-    `machine`: an LLM's grades, as `labels` query_id, doc_id, relevance. Raises WrongInput where
-    nothing is judged.
-    """
+    """Divide the official judgements in a frame into strata and draw `keys` labels, equally many
+    for each grade. `machine` has an LLM's grades, with the same columns as `labels`: query_id,
+    doc_id, relevance. Raises WrongInput if nothing is judged."""
     grades = frame.grades(labels)
     there = ~np.isnan(grades)
     if not there.any():
@@ -88,14 +87,14 @@ def strata(frame: Frame, labels: DataFrame, keys: int, machine: DataFrame | None
 
 
 def _merged(codes: Counts, most: int) -> Counts:
-    """Numbers from 0 of at most this many groups: the largest groups, and one for all others."""
+    """Number the groups from 0 and merge all but the largest, so that at most `most` remain."""
     _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
     order = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
     return np.minimum(order[place], most - 1)
 
 
 def mixed_in(frame: Frame, judgements: DataFrame, n: int) -> tuple[Counts, int]:
-    """The unjudged rows, and how many of them an audit of n documents includes."""
+    """Return the unjudged rows, and how many of them an audit of n documents includes."""
     rows = np.flatnonzero(np.isnan(frame.grades(judgements)))
     return rows, min(round(n * UNJUDGED), len(rows))
 
@@ -103,7 +102,7 @@ def mixed_in(frame: Frame, judgements: DataFrame, n: int) -> tuple[Counts, int]:
 def draw(
     frame: Frame, judgements: DataFrame, n: int, seed: int, machine: DataFrame | None = None
 ) -> Drawn:
-    """An audit of n documents in random order; `judgements` as in `tasks.make`."""
+    """Draw an audit of n documents in random order; for `judgements` see `tasks.make`."""
     random, (others, n_others) = np.random.default_rng(seed), mixed_in(frame, judgements, n)
     plan = strata(frame, judgements[judgements["official"]], n - n_others, machine)
     chances, rows = plan.chances, [random.permutation(others)[:n_others]]

@@ -1,4 +1,4 @@
-"""Which of two systems is better, when results are viewed after every judgement: alpha spending."""
+"""Decides which of two systems is better under repeated looks, by alpha spending."""
 
 from typing import NamedTuple
 
@@ -15,47 +15,47 @@ from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
 
 MEASURE = "P@10"
-"""Measure for which the rule was simulated: see the benchmark `simulations.decided`."""
+"""The measure for which the rule was simulated (benchmark `simulations.decided`)."""
 LOOKS = {60: 0.001, 100: 0.016, 200: 0.026, 400: 0.004, 800: 0.002, 1600: 0.001}
-"""Numbers of judgements at which a decision is possible, and the share of the 5% that each spends
-(Lan and DeMets 1983, Biometrika 70): most where differences of .15 and .10 are decided. The shares
-add up to 5% for any dependence between looks, which changes as more is judged."""
+"""Numbers of judgements at which a decision is possible, and the part of the 5% that each look
+spends (Lan and DeMets 1983, Biometrika 70). Most is spent where differences of .15 and .10 are
+decided. The parts add up to 5%, which holds for any dependence between looks."""
 FEWEST = 20
-"""Relevant and non-relevant pairs that a decision needs in the sample."""
+"""A decision needs at least this many relevant and as many non-relevant pairs in the sample."""
 _MISSES = 0.2
 
 
 class Decision(NamedTuple):
-    """Decision between two systems, at a look at which they differ significantly."""
+    """A decision between two systems, at the look at which they differed significantly."""
 
     n: int
     """Number of judgements at that look."""
     ahead: int
     """Index (0 or 1) of the system that is better on these queries."""
     low: float
-    """Bounds of the difference, first minus second, at the level of that look."""
+    """Interval of the difference (first minus second), low to high, at the level of that look."""
     high: float
 
 
 def tells_apart(task: Task) -> bool:
-    """True if a task samples the pairs that separate two systems."""
+    """Return whether a task samples the pairs that separate two systems."""
     drawn_so = task.goal in (sampling.DIFFERENCES, sampling.ORDER)
     return task.order == orders.SAMPLED and drawn_so and len(task.systems) == 2
 
 
 def wider(n: int) -> float:
-    """Factor by which the interval that may decide at a look is wider than a 95% interval."""
+    """Return how many times as wide as a 95% interval the deciding interval is at a look."""
     return normal_reach(LOOKS[n]) / normal_reach(LEVEL)
 
 
 def found_mostly(n: int) -> float:
-    """A difference that four of five samples decide at a look, over half a 95% interval there."""
+    """Return the difference that four of five samples decide, in half-widths of a 95% interval."""
     return wider(n) + normal_reach(2 * _MISSES) / normal_reach(LEVEL)
 
 
 def decided(estimates: Estimates, n: int) -> Decision | None:
-    """Decision by the estimates of two systems from the first n judgements of a sample, one of
-    LOOKS; None if either may be better."""
+    """Decide by estimates of two systems from the first n judgements of a sample, where n is one of
+    LOOKS; None if either system may be better."""
     fewest = min(estimates.n_relevant, estimates.n_not_relevant)
     if n not in LOOKS or estimates.range_only or fewest < FEWEST:
         return None
@@ -67,8 +67,8 @@ def decided(estimates: Estimates, n: int) -> Decision | None:
 
 
 def decision(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> Decision | None:
-    """Decision of a task for two systems, at the first of its LOOKS so far at which they differ
-    significantly; `judgements` as in `estimated`."""
+    """Return the decision of a task for two systems: at the first of LOOKS, so far, at which they
+    differ significantly; None if there is none. For `judgements` see `estimated`."""
     if len(frame.systems) != 2 or task.measure != MEASURE:
         return None
     for n in LOOKS:
@@ -81,7 +81,7 @@ def decision(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> D
 
 
 def besides(task: Task) -> int | None:
-    """Number of documents until a task for two systems has its next look; None for others."""
+    """Return how many documents a task for two systems lacks until its next look, else None."""
     if len(task.systems) != 2 or task.measure != MEASURE:
         return None
     return next((n - task.n_pairs for n in LOOKS if n > task.n_pairs), None)

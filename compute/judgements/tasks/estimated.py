@@ -28,34 +28,35 @@ class Estimated:
 
     estimates: intervals.Estimates
     n: int
-    """Pairs of the sample: for each batch, those before the first pair that was pending when the
-    next batch was drawn, or is pending now."""
+    """Number of pairs in the sample. Each batch counts up to its first pending pair: pending when
+    the next batch was drawn, or for the last batch, pending now."""
     place: int
-    """Place of the sample's last pair in the task's order."""
+    """Position of the sample's last pair in the task's order."""
     n_judged: int
-    """Number of judged pairs; every assessor so far skipped the others, which widen intervals."""
+    """Number of judged pairs in the sample. The others, which all skipped, widen intervals."""
     batches: tuple[Drawn, ...]
-    """Batches that count, newest last."""
+    """The batches that count, newest last."""
     n_left_out: int
-    """Batches that do not count because the runs behind them have changed."""
+    """Number of batches that do not count because the runs behind them have changed."""
     n_pairs: int
     """Number of pairs in the frame."""
     n_behind: int
     """Number of judged pairs that do not count yet because an earlier pair is pending."""
     n_waiting: int
-    """Number of pairs of the task that the sample has not reached."""
+    """Number of the task's pairs that the sample has not reached."""
     waits_for: tuple[str, ...]
-    """Assessors who answered in the task, but not on that pair."""
+    """Assessors who answered in the task, but not for the pending pair."""
     missing: tuple[str, ...]
     """Systems of the task without ranked lists for these queries."""
     growth: sampling.Growth
     weights: Values
-    """(N,) Number of pairs that each judged pair of the sample represents; 0 for others."""
+    """(N,) Number of pairs that each judged pair represents; 0 for unjudged pairs."""
 
     def more(self, task: Task, wanted: float) -> int | None:
-        """Further judgements that should reduce all of the task's half-widths to this one. None
-        while there is no interval, or if skipped pairs by themselves make one too wide. The rest of
-        each half-width is assumed to shrink like the errors that the predictions imply."""
+        """Return how many more judgements should reduce all half-widths of the task's goal to
+        `wanted`. None while there is no interval, or if skipped pairs by themselves make one too
+        wide. The rest of each half-width is assumed to shrink like the errors that the predictions
+        imply."""
         one = self.estimates
         if not one.enough:
             return None
@@ -81,13 +82,11 @@ def estimated(
     measure: str = "",
     machine: DataFrame | None = None,
 ) -> Estimated:
-    """A measure (default: the task's) by query_id, doc_id, relevance of everything judged.
-
-    `frame`: of the task's systems and depth. With the grades of a machine (query_id, doc_id,
-    relevance) the prediction corrected by the human sample also uses these. Raises Missing for a
-    task that is not sampled, or whose frame has changed, WrongInput for a measure that the sample
-    cannot estimate.
-    """
+    """Estimate a measure (default: the task's) from everything judged (query_id, doc_id,
+    relevance). `frame` is that of the task's systems and depth. With the grades of an LLM
+    (`machine`: query_id, doc_id, relevance), the prediction, which the human sample corrects, also
+    uses these. Raises Missing for a task that is not sampled or whose frame has changed, and
+    WrongInput for a measure that the sample cannot estimate."""
     of = _kind(task, measure)
     batches, answers = samples.stored(store, task.id), answers_of(store, task)
     found = _within(frame, batches, counted(batches, judgements, answers))
@@ -115,8 +114,9 @@ def estimated(
 def at(
     store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
 ) -> intervals.Estimates | None:
-    """Estimates from the first n pairs, as if no later one were judged; None if the sample has not
-    reached n, or a batch does not count. Raises like `estimated`."""
+    """Estimate the task's measure from the first n pairs, as if no later ones were judged; None if
+    the sample has not reached n, or if a batch does not count. Raises errors as `estimated`
+    does."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
     found = _within(frame, batches, numbers)
@@ -143,8 +143,8 @@ def _read(
     drawn: Sequence[tuple[Order, int]],
     machine: DataFrame | None,
 ) -> tuple[intervals.Estimates, sampling.Growth, Values]:
-    """The estimates; their growth, as if all batches were one sample drawn by the present
-    predictions; and the number of pairs that each judged one represents."""
+    """Return the estimates, their growth (as if all batches were one sample drawn by the current
+    predictions), and the number of pairs that each judged pair represents."""
     drawn_for = kind(task.measure), task.goal, samples.baseline_of(frame, tasks.asked(task))
     sample = sampling.together(frame, drawn_for[0], drawn, *drawn_for[1:])
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
@@ -164,11 +164,9 @@ def _read(
 def by_machine(
     task: Task, frame: Frame, judgements: DataFrame, measure: str, machine: DataFrame
 ) -> intervals.Estimates:
-    """The measure if an LLM's grades were the truth, with ungraded documents not relevant.
-
-    Neither official nor human judgements count; `judgements` only show the existing grades.
-    Raises WrongInput if it graded no pair of the frame.
-    """
+    """Compute the measure as if an LLM's grades were the truth and ungraded documents not relevant.
+    Official and human judgements do not count; `judgements` only show which grades exist. Raises
+    WrongInput if the LLM graded no pair of the frame."""
     grades = frame.grades(machine)
     if np.isnan(grades).all():
         raise WrongInput(f"It graded none of the {frame.n:,} pairs that the sample is drawn from")
@@ -181,16 +179,15 @@ def by_machine(
 
 
 def is_sum(measure: str) -> bool:
-    """Return whether `ends` has the measure's range; Holes has one for the other measures."""
+    """Return whether `ends` has the measure's range; Holes has one for other measures."""
     return not kind(measure).is_ratio
 
 
 def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:
-    """system, value (today's score), low, high, pool_low, pool_high: the range of each mean.
-
-    For a measure that `is_sum`. Columns as in `views.holes.select.bounds`; the pool's equal the own
-    list's, since no other list affects a sum. Raises WrongInput for another measure.
-    """
+    """Return the possible range of each system's mean by a measure that `is_sum`: system, value
+    (the current score), low, high, pool_low, pool_high. The columns are those of
+    `views.holes.select.bounds`; the pool's range equals the own list's, since other lists do not
+    affect a sum. Raises WrongInput for another measure."""
     of = _kind(task, measure)
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
     levels = _levels(task, evaluated)
@@ -202,6 +199,7 @@ def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataF
 
 
 def _kind(task: Task, measure: str) -> Kind:
+    """Return the measure's properties. Raises WrongInput if the sample cannot estimate it."""
     samples.check_read(measure or task.measure, task.measure)
     return kind(measure or task.measure)
 
@@ -211,13 +209,11 @@ def _levels(task: Task, evaluated: DataFrame) -> Values:
 
 
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
-    """Size of the usable sample in each batch, by the judged and answered pairs.
-
-    An older batch has the size at which the next was drawn, since later judgements were drawn
-    again.
-    """
+    """Return the size of each batch's usable sample, by the judged and answered pairs. An older
+    batch has the size at which the next one was drawn, since pairs judged later were drawn
+    again."""
     skipped = answers.loc[answers["status"] == SKIPPED]
-    # A pair is skipped once everyone who has answered skipped it; later assessors may judge it.
+    # A pair is skipped if everyone so far skipped it; later assessors may still judge it.
     skips = skipped.groupby(PAIR).size()
     passed = skips[skips == answers["person"].nunique()].reset_index()
     closed = [after.done - one.done for one, after in pairwise(batches)]
@@ -227,8 +223,8 @@ def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame)
 def _within(
     frame: Frame, batches: Sequence[Drawn], numbers: Sequence[int]
 ) -> list[tuple[Drawn, Order, int]]:
-    """Batches drawn from this frame or a part of it, each with its order and its pairs in the
-    sample, of `counted`."""
+    """Return the batches drawn from this frame or a part of it, each with its order and its number
+    of `counted` pairs."""
     found = [(batches[-1], batches[-1].order(frame), numbers[-1])]
     for batch, number in zip(batches[-2::-1], numbers[-2::-1], strict=True):
         try:
@@ -239,13 +235,13 @@ def _within(
 
 
 def _waits_for(pair: DataFrame, answers: DataFrame) -> tuple[str, ...]:
-    """Assessors who answered but did not skip this pair; all assessors if there is no pair."""
+    """Return the assessors who answered but did not skip this pair; all if there is no pair."""
     skipped = answers[answers["status"] == SKIPPED].merge(pair, on=PAIR)
     return tuple(sorted({*answers["person"]} - {*skipped["person"]}))
 
 
 def answers_of(store: Store, task: Task) -> DataFrame:
-    """query_id, doc_id, person, status of the answers, including skipped pairs."""
+    """Return query_id, doc_id, person and status of all answers, including skipped pairs."""
     turns, pairs = tables.turns, tables.pairs
     query = (
         select(pairs.c.query_id, pairs.c.doc_id, turns.c.person, turns.c.status)

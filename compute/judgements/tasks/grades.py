@@ -1,4 +1,4 @@
-"""Grades: the choices of an assessor, each with a relevance and a name, one key per grade."""
+"""The grades that an assessor chooses from, each with a relevance, a name and a key."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from compute.base.errors import WrongInput
 
 Grades = tuple[tuple[int, str], ...]
-"""Relevance and name, ascending."""
+"""Relevance and name of each grade, ascending."""
 
 _NAMES = {
     2: ("Not relevant", "Relevant"),
@@ -14,27 +14,25 @@ _NAMES = {
     4: ("Not relevant", "Related", "Relevant", "Highly relevant"),
 }
 LONGEST = 40
-"""Most characters of a grade's name, which labels a button."""
+"""Maximum number of characters in a grade's name, which labels a button."""
 
 
 def of_levels(levels: Iterable[int]) -> Grades:
-    """The grades of a dataset whose judgements have these levels of relevance.
-
-    Integers from 0 to the highest, at least 1: even if only relevant documents were recorded, an
-    assessor must be able to reject one.
-    """
+    """Return the grades for a dataset whose judgements have these levels of relevance: integers
+    from 0 to the highest, at least 1. Even if only relevant documents were recorded, an assessor
+    must be able to reject one."""
     highest = max([1, *levels])
     names = _NAMES.get(highest + 1, [f"Grade {n}" for n in range(highest + 1)])
     return tuple(enumerate(names))
 
 
 def lines(grades: Grades) -> str:
-    """The grades as editable text, a line such as `0 Not relevant` each."""
+    """Return the grades as editable text, with a line such as `0 Not relevant` for each."""
     return "\n".join(f"{relevance} {name}" for relevance, name in grades)
 
 
 def parsed(text: str) -> Grades:
-    """The grades in such lines. Raises WrongInput, naming the line that is wrong."""
+    """Parse such lines. Raises WrongInput, which names the wrong line."""
     found: dict[int, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         match = re.fullmatch(r"([-−]?\d{1,4})[\s.:=]+(\S.*)", line)
@@ -53,7 +51,7 @@ def parsed(text: str) -> Grades:
 
 
 def keys(grades: Sequence[tuple[int, str]]) -> list[str]:
-    """The key of each grade: its number, or its index from 1 if one has no key."""
+    """Return the key of each grade: its number, or its position if a number has several digits."""
     numbers = [str(relevance) for relevance, _ in grades]
     if all(len(number) == 1 for number in numbers):
         return numbers

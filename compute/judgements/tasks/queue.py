@@ -1,6 +1,6 @@
-"""The queue: hands pairs out to people in advance, and saves their answers. A pair is reserved for
-a person for some minutes, then released. Nobody gets a pair that enough others hold or have judged,
-or that they have already judged or skipped."""
+"""The queue assigns pairs to people in advance and saves their answers. A pair is reserved for a
+person for some minutes, then released. Nobody gets a pair that enough others hold or have judged,
+or one that they have already judged or skipped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,18 +33,18 @@ from compute.store import freshness, state
 from compute.store.store import Part, Store
 
 AHEAD = 12
-"""Most pairs that a person holds at a time, including the one in view."""
+"""Maximum number of pairs that a person holds at a time, including the one in view."""
 HOLD = timedelta(minutes=5)
-"""Time without a sign from the holder after which a pair is released."""
+"""A pair is released if its holder sends nothing for this long."""
 RECENT = 50
-"""Number of latest answers whose median is the pace."""
+"""The pace is the median time of this many latest answers."""
 
 HELD, JUDGED, SKIPPED = "held", "judged", "skipped"
 
 
 @dataclass(frozen=True)
 class Annotator:
-    """Assessor's name, and whether it comes from a sign-in."""
+    """An assessor's name, and whether a sign-in verified it."""
 
     name: str
     verified: bool = False
@@ -61,29 +61,29 @@ class Pair:
 
 @dataclass(frozen=True)
 class Hand:
-    """Pairs that a person holds, and their progress."""
+    """The pairs that a person holds, and the person's progress."""
 
     held: tuple[Pair, ...]
-    """Pairs in the task's order."""
+    """The held pairs, in the task's order."""
     last: Pair | None
     """The pair of the newest answer, which can be undone."""
     judged: int
     skipped: int
     left: int
-    """Number of pairs that may still come to this person; others may hold some of these now."""
+    """Number of pairs that this person may still get; others may hold some of these now."""
     seconds: float | None
-    """Median time of an answer; None before the first."""
+    """Median time of the latest answers; None before the first one."""
 
 
 def exchange(
     store: Store, task: Task, person: Annotator, answers: Sequence[Answer] = (), ahead: int = AHEAD
 ) -> Hand:
-    """Save answers, all or none, and hand out pairs up to `ahead`, in one transaction. An answer
-    sent again changes nothing. Held pairs stay held for another `HOLD`. Raises WrongInput for an
-    answer that does not match the task, Conflict for one to texts that are no longer stored,
-    Unavailable if a disk refuses to save it."""
+    """Save all answers or none, and reserve pairs for the person until `ahead` are held, in one
+    transaction. An answer that is sent again changes nothing. Held pairs stay held for another
+    `HOLD`. Raises WrongInput for an answer that does not match the task, Conflict if the judged
+    texts are no longer stored, and Unavailable if a disk refuses to save the answers."""
     with disk_refusals.explained(store.home), state.writing(store.engine) as connection:
-        # Other requests for this task wait here; SQLite has only one writer anyway.
+        # Other requests for this task wait here; in SQLite, only one connection can write anyway.
         lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
         connection.execute(lock)
         refuse_other_texts(store, task.dataset, [one.texts for one in answers])
@@ -94,8 +94,8 @@ def exchange(
 
 
 def texts(parts: Iterable[Part], dataset: str) -> str:
-    """A name for the texts of a dataset, from the parts that have them; empty without texts.
-    Judgements or query texts added to a dataset do not change it."""
+    """Return an identity of a dataset's texts, from the parts that have them; empty without texts.
+    It does not change if judgements or query texts are added to the dataset."""
     live = {(part.kind, part.dataset): part for part in parts}
     if (queries := live.get(("queries", dataset))) is None:
         return ""
@@ -106,17 +106,17 @@ def texts(parts: Iterable[Part], dataset: str) -> str:
 
 
 def texts_now(store: Store, dataset: str) -> str:
-    """The same of what is stored now."""
+    """Return the identity of the texts that are stored now."""
     return texts([*store.parts("queries", dataset), *store.parts("documents")], dataset)
 
 
 def is_here(store: Store, dataset: str) -> bool:
-    """Return whether queries or ranked lists of the dataset are stored; lists may have no texts."""
+    """Return whether queries or ranked lists of the dataset are stored."""
     return bool(store.parts("queries", dataset) or store.parts("hits", dataset))
 
 
 def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> None:
-    """Raise Conflict unless all these texts (if any) are the dataset's present ones."""
+    """Raise Conflict unless these identities of texts are that of the dataset's current ones."""
     if not (named := set(filter(None, judged))):
         return
     now = texts_now(store, dataset)
@@ -127,35 +127,37 @@ def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> Non
 
 
 def gone(dataset: str) -> str:
-    """Reason why nobody can judge a dataset that was removed."""
+    """Return the message that a dataset was removed and cannot be judged."""
     return f"{dataset} was removed: nothing is saved until it is imported again under this name"
 
 
 def before(store: Store, task: Task, person: Annotator) -> Hand:
-    """Pairs that a person holds now; without recording, handing out or writing."""
+    """Return the pairs that a person holds now, without writing anything."""
     with store.engine.connect() as connection:
         return _hand(connection, task, person.name)
 
 
 def give_back(store: Store, task: Task, person: str) -> None:
-    """Release the pairs that a person holds, for others."""
+    """Release the pairs that a person holds, so that others can get them."""
     with state.writing(store.engine) as connection:
         connection.execute(delete(turns).where(_mine(task, person), turns.c.status == HELD))
 
 
 def offer_skipped(store: Store, task: Task, person: str) -> None:
-    """Show skipped pairs again, at the person's own request."""
+    """Make the pairs that a person skipped available to this person again."""
     with state.writing(store.engine) as connection:
         connection.execute(delete(turns).where(_mine(task, person), turns.c.status == SKIPPED))
 
 
 def _mine(task: Task, person: str) -> ColumnElement[bool]:
+    """Select the turns of a person in a task."""
     return and_(turns.c.task == task.id, turns.c.person == person)
 
 
 def _take_in(
     connection: Connection, task: Task, person: Annotator, answers: Sequence[Answer]
 ) -> None:
+    """Save new answers as judgements and as turns of the person."""
     found, status = _asked(connection, task, person.name, answers)
     sent = [{"entry": answer.entry} for answer in answers]
     new = {row["entry"] for row in state.unsaved(connection, sent)}
@@ -163,8 +165,8 @@ def _take_in(
     for answer in answers:
         pair = found[answer.pair]
         judged = status[pair.id] == JUDGED
-        # A saved answer is final, and no skip undoes a judgement, since both may arrive late from
-        # an open window after the pair was answered in another.
+        # A saved answer is not saved again, and a skip does not undo a judgement, since both may
+        # arrive late from one window after the pair was answered in another.
         if answer.entry not in new or (judged and answer.act == SKIP):
             continue
         if answer.act == GRADE or (judged and answer.act == UNDO):
@@ -181,7 +183,8 @@ def _take_in(
 def _asked(
     connection: Connection, task: Task, person: str, answers: Sequence[Answer]
 ) -> tuple[dict[str, Pair], dict[str, str]]:
-    """Answered pairs and their status for this person, by id."""
+    """Return the answered pairs and their status for this person, by id. Raises WrongInput if an
+    answer does not match the task."""
     ids = {answer.pair for answer in answers}
     turn = (turns.c.pair == pairs.c.id) & (turns.c.person == person)
     query = (
@@ -200,6 +203,7 @@ def _asked(
 
 
 def _judgement(task: Task, person: Annotator, pair: Pair, answer: Answer) -> dict[str, object]:
+    """Return the row of added judgements for an answer."""
     graded = answer.act == GRADE
     return {
         "dataset": task.dataset,
@@ -220,6 +224,7 @@ def _judgement(task: Task, person: Annotator, pair: Pair, answer: Answer) -> dic
 def _set_turn(
     connection: Connection, task: Task, person: str, pair: str, status: str, answer: Answer
 ) -> None:
+    """Record the status of a pair for a person, as the person's latest."""
     key = {"pair": pair, "person": person}
     held = status == HELD
     number = select(func.coalesce(func.max(turns.c.number), 0) + 1).where(_mine(task, person))
@@ -237,19 +242,19 @@ def _set_turn(
 
 
 def _until() -> str:
+    """Return the time at which a hold that begins now ends."""
     return (datetime.now(UTC) + HOLD).isoformat(timespec="microseconds")
 
 
 def _cap_holds(connection: Connection, task: Task) -> None:
-    """No hold may last longer than a new one, since some may have been given while a clock was
-    ahead."""
+    """Shorten holds to that of a new one, since a clock may have been ahead."""
     last = _until()
     ahead = and_(turns.c.task == task.id, turns.c.status == HELD, turns.c.until > last)
     connection.execute(update(turns).where(ahead).values(until=last))
 
 
 def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> None:
-    """Renew the person's holds and assign the next free pairs."""
+    """Renew the person's holds and reserve the next free pairs."""
     _cap_holds(connection, task)
     time, mine = state.now(), and_(_mine(task, person), turns.c.status == HELD)
     connection.execute(delete(turns).where(mine, turns.c.until <= time))
@@ -265,8 +270,8 @@ def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> No
 
 
 def _open(task: Task, person: str, time: str = "") -> ColumnElement[bool]:
-    """Pairs without a turn of this person that need more labels than others have given. With a
-    `time`, pairs held by others at that time count as labelled."""
+    """Select pairs without a turn of this person that need more labels than others have given. With
+    a `time`, pairs that others hold at that time count as labelled."""
     own = exists().where(turns.c.pair == pairs.c.id, turns.c.person == person)
     taken = turns.c.status == JUDGED
     if time:
@@ -281,12 +286,13 @@ def _open(task: Task, person: str, time: str = "") -> ColumnElement[bool]:
 
 
 def _hand(connection: Connection, task: Task, person: str) -> Hand:
+    """Read the pairs that a person holds, and the person's progress."""
     columns = (pairs.c.id, pairs.c.query_id, pairs.c.doc_id)
     mine = select(*columns, turns.c.status, turns.c.seconds).join(turns, turns.c.pair == pairs.c.id)
     mine = mine.where(_mine(task, person))
     held = connection.execute(mine.where(turns.c.status == HELD).order_by(pairs.c.place)).all()
     done = mine.where(turns.c.status != HELD)
-    # By number, not by clock; answers from before numbering have 0.
+    # The order is by number rather than by clock; answers older than this column have 0.
     done = done.order_by(turns.c.number.desc(), turns.c.changed.desc())
     recent = connection.execute(done.limit(RECENT)).all()
     counts = select(turns.c.status, func.count()).where(_mine(task, person))
@@ -305,7 +311,8 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
 
 
 def overview(store: Store) -> DataFrame:
-    """task, wanted and given (labels), people, held (pairs shown to people now), of every task."""
+    """Return a row for every task: task, wanted and given (numbers of labels), people, held (pairs
+    that people hold now)."""
     wanted = select(pairs.c.task, func.sum(pairs.c.labels).label("wanted")).group_by(pairs.c.task)
     held = select(turns.c.task, func.count().label("held")).group_by(turns.c.task)
     held = held.where(turns.c.status == HELD, turns.c.until > state.now())
@@ -317,7 +324,7 @@ def overview(store: Store) -> DataFrame:
 
 
 def _given(store: Store) -> DataFrame:
-    """task, pair, person of every answer, and of every label that was imported for a pair."""
+    """Return task, pair and person of every answer, and of every label imported for a pair."""
     of, added = tasks_table.c, state.added_judgements.c
     answers = select(turns.c.task, turns.c.pair, turns.c.person).where(turns.c.status == JUDGED)
     asked = select(pairs, of.dataset).join(tasks_table, pairs.c.task == of.id)
@@ -332,10 +339,9 @@ def _given(store: Store) -> DataFrame:
 
 
 def people(store: Store, task: Task) -> DataFrame:
-    """person, judged, skipped (pairs), seconds (median of an answer), last (UTC, ISO 8601).
-
-    A row for everyone who answered, by name.
-    """
+    """Return a row for everyone who answered in a task, by name: person, judged, skipped (numbers
+    of pairs), seconds (median time of an answer), last (time of the latest answer, UTC, ISO
+    8601)."""
     columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed.label("last"))
     query = select(*columns).where(turns.c.task == task.id, turns.c.status != HELD)
     with store.engine.connect() as connection:

@@ -1,7 +1,7 @@
-"""Samples behind tasks: the drawn pairs with their sizes and priorities, as stored.
+"""Samples of tasks, as stored: the drawn pairs with their sizes and priorities.
 
 A batch stores every pair that it could have drawn, since the inclusion probabilities depend on all
-of these; pairs of the frame that it does not store had been judged before.
+of them. Pairs of the frame that are not stored had been judged before.
 """
 
 import json
@@ -29,60 +29,61 @@ from compute.store import state
 from compute.store.store import Store
 
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
-"""Measures of a sampled task, which also have a range on Holes."""
+"""Measures that a sampled task can estimate; all of them also have a range on Holes."""
 USUAL = {sampling.AUDIT: "nDCG@10"}
-"""The usual measure of a goal, if it is not the first."""
+"""The default measure of a goal, if it is not the first one."""
 _READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
-"""Measures that a sample can estimate besides the one it was drawn for."""
+"""Measures that a sample can estimate besides the one for which it was drawn."""
 MOST_DRAWN = 300_000
-"""Most pairs that a batch stores."""
+"""Maximum number of pairs that a batch stores."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Goal of a sample."""
+    """Target of a sample: the measure and goal that it is meant to estimate."""
 
     measure: str
     goal: str
     baseline: str
-    """A system; empty except for differences."""
+    """A system, if the goal is differences; else empty."""
     grades: Grades
 
     def levels(self, known: Values) -> Values:
-        """Grades above 0 that are possible, or were given (N,), ascending."""
+        """Return the grades above 0 that are possible or among the `known` ones (N,), ascending."""
         given = [relevance for relevance, _ in self.grades if relevance > 0]
         return corrected.levels_of(np.asarray([*given, *known], float))
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Pairs drawn together."""
+    """A batch: pairs that were drawn together."""
 
     pairs: DataFrame
-    """query_id, doc_id, size, priority, in judging order; size 0 if a pair cannot be drawn."""
+    """query_id, doc_id, size, priority, in judging order; size is 0 if a pair cannot be drawn."""
     frame: str
-    """Its identity."""
+    """Identity of the frame from which the pairs were drawn."""
     seed: int
     predictor: str
     systems: tuple[str, ...]
-    """Systems whose lists form the frame."""
+    """The systems whose lists form the frame."""
     number: int = 1
     done: int = 0
-    """Pairs of earlier batches that count, fixed when this batch was drawn."""
+    """Number of pairs of earlier batches that count, fixed when this batch was drawn."""
 
     def first(self, n: int) -> DataFrame:
-        """query_id, doc_id of the first n that can be drawn."""
+        """Return query_id and doc_id of the first n pairs that can be drawn."""
         return self.pairs.loc[self.pairs["size"] > 0, PAIR].head(n)
 
     def complete(self, answered: DataFrame) -> int:
-        """Number of leading pairs that are all among query_id, doc_id: judged or skipped."""
+        """Return how many of the first pairs have been judged or skipped without a gap; `answered`
+        has these pairs: query_id, doc_id."""
         drawn = pd.MultiIndex.from_frame(self.first(len(self.pairs)))
         open_places = np.flatnonzero(~drawn.isin(pd.MultiIndex.from_frame(answered[PAIR])))
         return int(open_places[0]) if len(open_places) else len(drawn)
 
     def order(self, frame: Frame) -> sampling.Order:
-        """The order over the rows of a frame of these systems, or more. Raises Missing if the
-        sample was drawn from a different frame."""
+        """Return the order over the rows of a frame of at least these systems. Raises Missing if
+        the sample was drawn from a different frame."""
         parts = (frame.part(self.systems, answered=answered) for answered in (False, True))
         own = next((part for part in parts if part.identity == self.frame), None)
         if own is None:
@@ -114,14 +115,13 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
 
 
 def readable(measure: str) -> tuple[str, ...]:
-    """Measures estimated from a sample drawn for this one: first itself, then others at its
-    rank."""
+    """Return the measures that a sample for this one can estimate: first itself."""
     others = [f"{name}@{kind(measure).k}" for name in _READ]
     return (measure, *(name for name in others if name != measure))
 
 
 def check_read(measure: str, drawn_for: str) -> None:
-    """Raise WrongInput for a measure that a sample drawn for another cannot estimate."""
+    """Raise WrongInput if a sample drawn for one measure cannot estimate another."""
     k = kind(drawn_for).k
     if kind(measure).k > k:
         raise WrongInput(
@@ -133,9 +133,9 @@ def check_read(measure: str, drawn_for: str) -> None:
 def draw(
     frame: Frame, asked: Asked, known: Values, seed: int, number: int = 1, done: int = 0
 ) -> Drawn:
-    """A batch from the unknown pairs: the grades (N,), NaN if not judged. The probabilities follow
-    the predictions from the grades before the draw. Raises WrongInput if no pair is left to judge
-    for the goal."""
+    """Draw a batch from the unjudged pairs: those with NaN in `known`, the grades (N,). The
+    inclusion probabilities follow the predictions from the grades before the draw. Raises
+    WrongInput if no pair is left to judge for the goal."""
     judged = ~np.isnan(known)
     size = _sizes(frame, asked, known, shares_of(frame, asked, known))
     if (~judged).sum() > MOST_DRAWN:
@@ -149,7 +149,7 @@ def draw(
 
 
 def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
-    """(N,) As from `sampling.sizes`; 0 for known pairs."""
+    """Return `sampling.sizes`, with 0 for judged pairs. Raises WrongInput if all are 0."""
     if not np.isnan(known).any():
         raise WrongInput(
             f"Everything in the top {frame.depth} of these systems is judged: choose a larger"
@@ -165,15 +165,15 @@ def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
 
 
 def baseline_of(frame: Frame, asked: Asked) -> int | None:
-    """The index of the baseline, for differences."""
+    """Return the position of the baseline if the goal is differences, else None."""
     return frame.systems.index(asked.baseline) if asked.goal == sampling.DIFFERENCES else None
 
 
 def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) -> DataFrame:
-    """n, reach: half of the widest 95% interval expected from this many judgements for the goal: a
-    system's score, its difference from the baseline, or the difference of two systems, each by
-    itself. `known`: as in `draw`, with the same errors. Without judgements a pair is relevant with
-    probability 1/2, the worst case."""
+    """Return n and reach: half of the widest 95% interval expected from n judgements for the goal,
+    which is a system's score, its difference from the baseline, or the difference of two systems
+    (not simultaneous). For `known` and errors see `draw`. Without judgements, pairs are assumed to
+    be relevant with probability 1/2, the worst case."""
     shares = shares_of(frame, asked, known)
     size = _sizes(frame, asked, known, shares)
     shares = np.where(np.isnan(known), shares, known > 0)
@@ -184,7 +184,7 @@ def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) 
 
 
 def _widest(errors: Values, goal: str, baseline: int | None) -> float:
-    """Largest of `sampling.expected_errors` for the goal."""
+    """Return the largest of `sampling.expected_errors` that the goal asks for."""
     if goal == sampling.SCORES:
         return float(np.diag(errors).max())
     apart = errors * (1 - np.eye(len(errors)))
@@ -192,7 +192,7 @@ def _widest(errors: Values, goal: str, baseline: int | None) -> float:
 
 
 def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:
-    """Frame of `Drawn.pairs`."""
+    """Return the frame `Drawn.pairs`."""
     rest = np.setdiff1d(np.flatnonzero(~judged), order.rows)
     drawn = frame.pairs.iloc[np.concatenate([order.rows, rest])].reset_index(drop=True)
     nothing = np.zeros(len(rest))
@@ -202,7 +202,7 @@ def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:
 
 
 def shares_of(frame: Frame, asked: Asked, known: Values) -> Values:
-    """(N,) Probability that each pair is relevant, by the judgements."""
+    """Predict the probability that each pair is relevant from the judgements, (N,)."""
     given = prediction.features(frame)
     return corrected.predicted(frame, given, known, asked.levels(known))[:, 0]
 
@@ -210,7 +210,7 @@ def shares_of(frame: Frame, asked: Asked, known: Values) -> Values:
 def insert(
     connection: Connection, task: str, batch: Drawn, manifest: int, last_judgement: int
 ) -> None:
-    """Store a task's batch with its pairs."""
+    """Store a batch of a task with its pairs."""
     named = {"task": task, "batch": batch.number}
     about = {"frame": batch.frame, "seed": batch.seed, "predictor": batch.predictor}
     about |= {"done": batch.done, "systems": json.dumps(batch.systems)}
@@ -224,11 +224,11 @@ def insert(
 _KEPT: Kept[dict[Any, DataFrame]] = Kept(
     50_000_000, lambda pairs: sum(int(one.memory_usage(deep=True).sum()) for one in pairs.values())
 )
-"""The pairs of batches, which never change."""
+"""Cache of the pairs of batches, which never change."""
 
 
 def stored(store: Store, task: str) -> list[Drawn]:
-    """A task's batches in order. Raises Missing for a task that is not sampled."""
+    """Return a task's batches in order. Raises Missing for a task that is not sampled."""
     about, drawn = tables.batches, tables.draws
     columns = [drawn.c[name] for name in ("batch", *PAIR, "size", "priority")]
     rows = select(*columns).where(drawn.c.task == task).order_by(drawn.c.batch, drawn.c.place)

@@ -1,4 +1,4 @@
-"""Extension of a sample: a further batch of a sampled task, from the pairs still unjudged."""
+"""Extends a sample: draws another batch of a sampled task from the unjudged pairs."""
 
 import json
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ def sample_on(
     judgements: DataFrame,
 ) -> Task:
     """Draw this many more pairs from the current lists of these systems; returns the extended task.
-    `tops` and `judgements` as for `tasks.make`. Offered but unjudged pairs are drawn again. The
-    previous batch ends. A system of the task without lists is left out, unless it is the baseline.
-    Raises Missing for a task that is not sampled, WrongInput for an audit or if nothing is left to
-    judge, Conflict if somebody else extended it meanwhile."""
+    For `tops` and `judgements` see `tasks.make`. The previous batch ends, and its unjudged pairs
+    can be drawn again. A system of the task that no longer has lists is left out, unless it is the
+    baseline. Raises Missing for a task that is not sampled, WrongInput for an audit or if nothing
+    is left to judge, and Conflict if somebody else extended the task meanwhile."""
     if task.goal == sampling.AUDIT:
         raise WrongInput("An audit is drawn once: make another one, with another seed.")
     batches = samples.stored(store, task.id)
@@ -54,6 +54,7 @@ def sample_on(
 
 def _require_newest(connection: Connection, task: Task, last: Drawn) -> None:
     # Requests for pairs of this task wait here, as in `queue.exchange`.
+    """Raise Conflict if the task has a newer batch than `last`."""
     lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task.id).with_for_update()
     connection.execute(lock)
     newest = select(func.max(tables.batches.c.batch)).where(tables.batches.c.task == task.id)
@@ -62,11 +63,8 @@ def _require_newest(connection: Connection, task: Task, last: Drawn) -> None:
 
 
 def _place(connection: Connection, plan: Plan, task_id: str, placed: DataFrame) -> None:
-    """Put the pairs behind all others; other unjudged pairs are no longer needed.
-
-    No pair is removed: a person who holds one may still answer, and so may people who judge it
-    elsewhere.
-    """
+    """Put the drawn pairs behind all others; other unjudged pairs are no longer needed. No pair is
+    removed: a person who holds one may still answer, and people may judge it elsewhere."""
     pairs, turns = tables.pairs, tables.turns
     judged = exists().where(turns.c.pair == pairs.c.id, turns.c.status == JUDGED)
     mine = pairs.c.task == task_id

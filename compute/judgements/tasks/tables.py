@@ -1,4 +1,4 @@
-"""The tables of annotation in the state; `compute/store/migrations.py` makes them."""
+"""The tables of annotation in the state; `compute/store/migrations.py` creates them."""
 
 from sqlalchemy import BigInteger, Column, Double, Table, Text
 

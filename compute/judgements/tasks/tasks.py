@@ -1,4 +1,4 @@
-"""Tasks: documents to judge, assessors, grades and guideline, all fixed when a task is created."""
+"""Tasks: documents to judge, assessors, grades and a guideline, fixed when a task is created."""
 
 import json
 import secrets
@@ -28,31 +28,31 @@ LONGEST_GUIDELINE = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Request for a task."""
+    """A request for a task."""
 
     title: str
     dataset: str
     systems: tuple[str, ...]
     depth: int
-    """Systems whose unjudged top `depth` is the pool."""
+    """The unjudged pairs in the top `depth` of the systems are the pool."""
     n_pairs: int
-    """Number of pairs; fewer if the pool is smaller."""
+    """Number of pairs to judge; fewer if the pool is smaller."""
     order: str
-    """A name of `orders.NAMES`."""
+    """One of `orders.NAMES`."""
     seed: int
     grades: Grades
     annotators: tuple[str, ...] = ()
-    """Names of assessors; none: anyone."""
+    """Names of the assessors; if there are none, anyone may judge."""
     double_share: float = 0.0
-    """Share of the pairs that two people judge, 0 to 1."""
+    """Share of the pairs that two people judge, from 0 to 1."""
     guideline: str = ""
     """Markdown text."""
     measure: str = ""
     """Measure to estimate in a sampled task, one of `samples.MEASURES`."""
     goal: str = ""
-    """A name of `sampling.GOALS`."""
+    """One of `sampling.GOALS`."""
     baseline: str = ""
-    """A system, if the goal is differences; for an audit, the LLM whose grades guide the draw."""
+    """A system if the goal is differences; for an audit, the LLM whose grades guide the draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Task(Plan):
 
 
 def check(plan: Plan) -> None:
-    """Raise WrongInput with the necessary change."""
+    """Raise WrongInput, which says what to change, for an invalid plan."""
     if plan.order == orders.SAMPLED:
         samples.check(plan.measure, plan.goal, plan.baseline, plan.systems, plan.depth)
     else:
@@ -103,12 +103,9 @@ def make(
     person: str,
     machine: DataFrame | None = None,
 ) -> Task:
-    """Fix the task's pairs and store it.
-
-    `tops` has the lists of the plan's systems; `judgements` are those of `judged`, official and
-    added; `machine` the grades of an audit's LLM. Raises WrongInput for an invalid plan, or if
-    nothing is left to judge.
-    """
+    """Fix the task's pairs and store it. `tops` has the lists of the plan's systems; `judgements`
+    are the official and added ones, from `judged`; `machine` has the grades of an audit's LLM.
+    Raises WrongInput for an invalid plan, or if nothing is left to judge."""
     check(plan)
     batch = _drawn(plan, tops, judgements, machine) if plan.order == orders.SAMPLED else None
     if batch is not None:
@@ -132,12 +129,12 @@ def make(
 
 
 def asked(plan: Plan) -> samples.Asked:
-    """Goal of a sampled plan."""
+    """Return what the sample of a plan is meant to estimate."""
     return samples.Asked(plan.measure, plan.goal, plan.baseline, plan.grades)
 
 
 def frame_of(plan: Plan, tops: orders.Tops) -> Frame:
-    """Sampling frame of a sampled plan. Raises WrongInput for a system without lists."""
+    """Return the sampling frame of a sampled plan. Raises WrongInput for a system without lists."""
     frame = tops.frame(plan.systems, plan.depth)
     if missing := sorted({*plan.systems} - {*frame.systems}):
         raise WrongInput(
@@ -150,6 +147,7 @@ def frame_of(plan: Plan, tops: orders.Tops) -> Frame:
 def _drawn(
     plan: Plan, tops: orders.Tops, judgements: DataFrame, machine: DataFrame | None
 ) -> samples.Drawn:
+    """Draw the sample of a plan."""
     frame = frame_of(plan, tops)
     if plan.goal == sampling.AUDIT:
         return auditing.draw(frame, judgements, plan.n_pairs, plan.seed, machine)
@@ -157,15 +155,15 @@ def _drawn(
 
 
 def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
-    """Expected precision of the plan's sample, and of samples with twice and four times its pairs:
-    see `samples.expected`. Arguments are those of `make`."""
+    """Return the expected precision of the plan's sample, and of samples with twice and four times
+    its pairs (see `samples.expected`). For `tops` and `judgements` see `make`."""
     frame = frame_of(plan, tops)
     numbers = [plan.n_pairs * times for times in (1, 2, 4)]
     return samples.expected(frame, asked(plan), frame.grades(judgements), numbers)
 
 
 _ALIKE = ("dataset", "depth", "seed", "double_share", "measure", "goal", "baseline")
-"""Fields that a plan and its row have in common."""
+"""Fields that have the same name in a plan and in its row."""
 
 
 def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
@@ -187,7 +185,7 @@ def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, pers
 
 
 def placed_pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, Any]]:
-    """Rows of the pairs; the pairs judged by two people are drawn with the plan's seed."""
+    """Return the rows of a task's pairs; the plan's seed draws the pairs that two people judge."""
     n_double = round(plan.double_share * len(placed))
     chosen = np.random.default_rng(plan.seed).permutation(len(placed))[:n_double]
     double = set(chosen.tolist())
@@ -206,7 +204,7 @@ def placed_pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, 
 
 
 def task(store: Store, task_id: str) -> Task:
-    """The task with this id, and its newest guideline. Raises Missing."""
+    """Return the task with this id and its newest guideline. Raises Missing for an unknown id."""
     found = tasks(store, [task_id])
     if not found:
         raise Missing(f"no judging task {task_id}: choose one from the list")
@@ -214,7 +212,7 @@ def task(store: Store, task_id: str) -> Task:
 
 
 def tasks(store: Store, ids: Sequence[str] | None = None) -> list[Task]:
-    """The tasks (default: all), newest first."""
+    """Return the tasks with these ids (default: all), newest first."""
     newest = (
         select(tables.guidelines.c.task, func.max(tables.guidelines.c.version).label("version"))
         .group_by(tables.guidelines.c.task)
@@ -234,6 +232,7 @@ def tasks(store: Store, ids: Sequence[str] | None = None) -> list[Task]:
 
 
 def _task(row: Row) -> Task:
+    """Return the task of a row. Raises Unavailable if the row is damaged."""
     names = ("id", "title", "n_pairs", "person", "created", *_ALIKE)
     alike: dict[str, Any] = {name: row._mapping[name] for name in names}
     try:
@@ -252,10 +251,8 @@ def _task(row: Row) -> Task:
 
 
 def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:
-    """Add a version of the guideline, unless it is the newest already; returns its number.
-
-    Judgements keep the version with which they were made.
-    """
+    """Add a version of the guideline unless it equals the newest one; returns the newest number.
+    Existing judgements keep the version with which they were made."""
     if len(text) > LONGEST_GUIDELINE:
         raise WrongInput(f"Keep the guideline under {LONGEST_GUIDELINE:,} characters.")
     with state.writing(store.engine) as connection:
@@ -274,7 +271,8 @@ def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:
 
 
 def pairs(store: Store, task_id: str) -> DataFrame:
-    """id, place, query_id, doc_id, labels of a task's pairs, in their order."""
+    """Return a task's pairs in their order: id, place, query_id, doc_id, labels (number of people
+    who are to judge the pair)."""
     table = tables.pairs
     query = select(table).where(table.c.task == task_id).order_by(table.c.place)
     columns = ["id", "place", "query_id", "doc_id", "labels"]
@@ -283,7 +281,8 @@ def pairs(store: Store, task_id: str) -> DataFrame:
 
 
 def judged(store: Store, dataset: str, official: DataFrame) -> DataFrame:
-    """query_id, doc_id, relevance, official (a flag) of all judgements; official ones win."""
+    """Return all judgements of a dataset: query_id, doc_id, relevance, official (a flag). Of a pair
+    with both, only the official one remains."""
     columns = ["query_id", "doc_id", "relevance"]
     added = resolve(store.added_judgements(dataset=dataset))
     parts = [official[columns].assign(official=True), added[columns].assign(official=False)]

@@ -1,9 +1,9 @@
-"""Document lengths: the number of documents of each length, in the groups to compare.
+"""Counts documents by their length in words, in the groups that are compared.
 
-Words are separated by white space, in title and text together (in scripts without spaces by ICU's
-dictionaries, `scripts.segmented`); the papers do not say how they count. A part of the kind
+Words of title and text together are separated by white space (in scripts without spaces, by ICU's
+dictionaries: `scripts.segmented`); the papers do not say how they count words. A part of the kind
 `length_counts` is a histogram of integers, so every quantile, mean and density derived from it is
-exact, for any k up to 10 and any truncation of the lengths.
+exact, for any top k up to 10 and any truncation of the lengths.
 """
 
 import time
@@ -24,12 +24,12 @@ from compute.store.loading import Bench, Loaded, load, stored
 from compute.store.store import Part, Publication, Store
 
 CORPUS, QUERIES, JUDGED, TOP = "corpus", "queries", "judged", "top"
-"""Groups of documents. A document counts once in the corpus, once per query for which it is judged,
-and once per query for which it is retrieved."""
+"""Groups of texts. A document counts once in the corpus, once for each query for which it is
+judged, and once for each query for which it is retrieved."""
 DEPTH = 10
-"""Ranks of a run that are counted: those in the kind `top`."""
+"""Number of ranks of a run that are counted: those in parts of the kind `top`."""
 MAX_WORDS = 512
-"""Cut-off of the figure in the first BEIR paper; longer documents count as this long."""
+"""Maximum length in the figure, as in the first BEIR paper; longer documents count as this long."""
 
 _OF_DATASET = """
 select 'corpus' as "of", 0 as level, n_words, count(*) as count
@@ -51,11 +51,10 @@ group by all order by level, n_words
 
 
 def of_dataset(lengths: Path, queries: Path, judgements: Path) -> pa.Table:
-    """of, level, n_words, count of a corpus, its queries and its judged documents.
-
-    `level` is the relevance of judged documents, else 0. Judgements of documents outside the corpus
-    are left out, since these have no length. The files are parts of these kinds.
-    """
+    """Count the lengths of a corpus, its queries and its judged documents: of (the group), level,
+    n_words, count. `level` is the relevance of judged documents, else 0. Judgements of documents
+    outside the corpus are left out, since their length is unknown. The files are parts of these
+    kinds."""
     with scratch() as database:
         for name, path in (("lengths", lengths), ("queries", queries), ("judgements", judgements)):
             _view(database, name, path)
@@ -63,10 +62,8 @@ def of_dataset(lengths: Path, queries: Path, judgements: Path) -> pa.Table:
 
 
 def of_run(hits: DataFrame, lengths: Path) -> pa.Table:
-    """of, level, n_words, count of the first DEPTH hits of every query; `level` is the rank.
-
-    `hits` has doc_id and rank. Hits of documents outside the corpus are left out.
-    """
+    """Count the lengths of the first DEPTH hits of every query: of (the group), level (the rank),
+    n_words, count. `hits` has doc_id and rank. Hits outside the corpus are left out."""
     schema = pa.schema([("doc_id", pa.string()), ("rank", pa.int32())])
     table = pa.Table.from_pandas(hits[schema.names], schema, preserve_index=False)
     with scratch() as database:
@@ -80,7 +77,7 @@ def _view(database: DuckDBPyConnection, name: str, path: Path) -> None:
 
 
 def empty_texts(documents: Path) -> int:
-    """Number of documents that have only a title."""
+    """Return the number of documents that have only a title."""
     batches = parquet_files.batches(documents, ["text"])
     return sum(not text.strip() for batch in batches for text in batch["text"].to_pylist())
 
@@ -118,11 +115,8 @@ def add_run(
     again: bool = False,
 ) -> bool:
     """Measure a run's lengths and publish them, unless they are stored; returns whether there was
-    work to do.
-
-    `hits` is the run's part; `top` has its doc_id and rank, at least down to rank 10. The number of
-    hits outside the corpus is recorded.
-    """
+    work to do. `hits` is the run's part; `top` has its doc_id and rank, at least down to rank 10.
+    The number of hits outside the corpus is recorded."""
     lengths = loaded.lengths
     if lengths is None or (not again and _has_run(store, lengths, hits)):
         return False
@@ -150,25 +144,28 @@ def _inputs_of_run(hits: Part, lengths: Part) -> freshness.Inputs:
 
 
 def _name(inputs: freshness.Inputs) -> str:
+    """Return the fingerprint of counts with these inputs."""
     return fingerprint("length_counts", list(inputs.values()))
 
 
 def _has_dataset(store: Store, loaded: Loaded) -> bool:
+    """Return whether up-to-date counts of the dataset are stored."""
     part = store.part("length_counts", loaded.dataset.name)
     if part is None or loaded.lengths is None:
         return False
-    # Texts were added after the lengths, so empty texts can now be counted.
+    # If texts were added after the lengths, empty texts can now be counted.
     is_whole = part.provenance["empty_texts"] is not None or loaded.documents is None
     return is_whole and part.fingerprint == _name(_inputs_of_dataset(loaded, loaded.lengths))
 
 
 def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
+    """Return whether up-to-date counts of the run are stored."""
     part = store.part("length_counts", hits.dataset, hits.system)
     return part is not None and part.fingerprint == _name(_inputs_of_run(hits, lengths))
 
 
 def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
-    """The dataset as stored, or else loaded. Raises Missing without documents."""
+    """Return the dataset as stored, or load it. Raises Missing if it has no documents."""
     loaded = stored(bench.store, dataset) or load(bench, dataset)
     if loaded.lengths is None:
         raise Missing(
@@ -201,14 +198,14 @@ def is_counted(store: Store, loaded: Loaded) -> bool:
 
 
 def countable(store: Store) -> list[str]:
-    """Stored datasets whose documents have known lengths."""
+    """Return the stored datasets whose documents have known lengths."""
     rows = [Dataset.from_record(part.provenance["dataset"]) for part in store.parts("queries")]
     collections = {part.dataset for part in store.parts("lengths")}
     return [row.name for row in rows if row.collection in collections]
 
 
 def _runs(store: Store, dataset: str) -> list[tuple[Part, Part]]:
-    """Hits and top 10 of every run on a dataset that is up to date."""
+    """Return the hits and top 10 of every up-to-date run on a dataset."""
     fresh, _ = freshness.split(store.parts())
     own = [part for part in fresh if part.dataset == dataset]
     tops = {part.system: part for part in own if part.kind == "top"}

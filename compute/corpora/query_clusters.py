@@ -1,7 +1,8 @@
-"""Clusters of queries with similar vectors, named by their distinctive words.
+"""Clusters of queries with similar vectors, named after their distinctive words.
 
-k-means (Lloyd 1982) of vectors of unit length, with a fixed seed. The number of clusters, from 2 to
-MOST, maximises the mean silhouette (Rousseeuw 1987); ties go to the smaller number.
+The method is k-means (Lloyd 1982) on vectors of unit length, with a fixed seed. The number of
+clusters, from 2 to MOST, maximises the mean silhouette (Rousseeuw 1987); ties go to the smaller
+number.
 """
 
 import re
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from compute.base.errors import WrongInput
 
 MOST, FEWEST = 12, 5
-"""Most clusters to try, and fewest queries per cluster."""
+"""Maximum number of clusters to try, and minimum number of queries per cluster on average."""
 SAMPLE = 2_000
-"""Most queries for the silhouette, which compares all pairs."""
+"""Maximum number of queries for the silhouette, which compares all pairs."""
 SEED = 0
 WORDS = 3
-"""Words in a cluster's name."""
+"""Maximum number of words in a cluster's name."""
 LONGEST = 17
-"""Most characters of a word in a name; three words fit into a label."""
+"""Maximum length of a word in a name, so that three words fit into a label."""
 _WORD = re.compile(r"\w+")
 
 
@@ -32,16 +33,17 @@ class Clusters(NamedTuple):
     names: list[str]
     """Name of each query's cluster."""
     silhouettes: dict[int, float]
-    """Silhouettes from -1 to 1, by number of clusters."""
+    """Mean silhouettes, from -1 to 1, by number of clusters."""
 
     @property
     def k(self) -> int:
-        """Number of clusters."""
+        """Return the number of clusters with the largest silhouette."""
         return max(self.silhouettes, key=lambda k: (self.silhouettes[k], -k))
 
 
 def possible(texts: Sequence[str], k: int = 0) -> int:
-    """Largest possible number of clusters. Raises WrongInput if `k` (or 2) exceeds it."""
+    """Return the largest possible number of clusters. Raises WrongInput if it is below `k` (or
+    2)."""
     most, wanted = min(len(texts) // FEWEST, len(set(texts)) - 1), k or 2
     if most < wanted:
         raise WrongInput(
@@ -54,9 +56,9 @@ def possible(texts: Sequence[str], k: int = 0) -> int:
 def found(
     vectors: NDArray[np.float32], texts: Sequence[str], left_out: Collection[str], k: int = 0
 ) -> Clusters:
-    """The clusters of queries by their (n, d) vectors; names contain no word of `left_out`. `k` is
-    the number of clusters, at least 2, or 0 for the number with the largest silhouette. Raises
-    WrongInput like `possible`."""
+    """Cluster queries by their (n, d) vectors; names contain no word of `left_out`. `k` is the
+    number of clusters, at least 2, or 0 for the number with the largest silhouette. Raises
+    WrongInput as `possible` does."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.maximum(length, np.finfo(np.float32).tiny)
     most = possible(texts, k)
@@ -76,18 +78,17 @@ def found(
 
 
 def _of(unit: NDArray[np.float32], k: int) -> NDArray[np.int32]:
-    # Imported here because it takes a second.
+    # This import takes a second.
+    """Assign k clusters by k-means."""
     from sklearn.cluster import KMeans
 
     return KMeans(k, n_init=4, random_state=SEED).fit_predict(unit)
 
 
 def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]) -> dict[int, str]:
-    """A name for each cluster: of the words more frequent in it, the WORDS that add most to the
-    Jensen-Shannon divergence from the other queries (Lin 1991), as on the Overlap page.
-
-    A word counts once per query; numbers and single letters do not count.
-    """
+    """Name each cluster by up to WORDS words that are more frequent in it: those that add most to
+    the Jensen–Shannon divergence from the other queries (Lin 1991), as on the Overlap page. A word
+    counts once per query; numbers and single letters do not count."""
     bags = [_words(text) - set(left_out) for text in texts]
     every = Counter(word for bag in bags for word in bag)
     names: dict[int, str] = {}
@@ -102,14 +103,15 @@ def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]
 
 
 def _words(text: str) -> set[str]:
+    """Return the words of a text that may be part of a name."""
     words = {word.casefold() for word in _WORD.findall(text)}
     return {word for word in words if 1 < len(word) <= LONGEST and not word.isdecimal()}
 
 
 def _distinctive(own: Counter[str], every: Counter[str]) -> list[str]:
-    """Words of a cluster that are more frequent in it than in the other queries, by their
-    contribution to the Jensen–Shannon divergence of the two (Lin 1991), largest first. `every`
-    counts the words of all queries, including the cluster's."""
+    """Return the words that are more frequent in a cluster than in the other queries, ordered by
+    their contribution to the Jensen–Shannon divergence of the two (Lin 1991), largest first.
+    `every` counts the words of all queries, including the cluster's."""
     inside, outside = max(own.total(), 1), max(every.total() - own.total(), 1)
     terms = {}
     for word, n in own.items():

@@ -1,7 +1,7 @@
-"""Judged documents of an older version of a collection, matched by text with a newer version.
+"""Matches the judged documents of an older version of a collection with a newer version, by text.
 
-An id counts only if the texts are equal. A match is ambiguous if several differently judged
-documents have the text, or if the best match is not clearly ahead of the second
+Equal ids count only if the texts are equal. A match is ambiguous if several documents with
+different judgements have the text, or if the best match is not clearly ahead of the second
 (`descent.is_ahead`).
 """
 
@@ -21,15 +21,16 @@ from compute.corpora.near_equal import plain
 SAME_ID, EQUAL, NEAR = "same id and text", "equal text", "near-equal text"
 PART, WHOLE = "part of the old document", "contains the old document"
 VERSION = 0.6
-"""Least length of a version, relative to the other text; a shorter text is a part."""
+"""Minimum length of a version, relative to the other text; a shorter text is a part of it."""
 _SLICE = 40_000_000
-"""Characters searched for at a time: 160 MB of hashes."""
+"""Number of characters searched for at a time, which need 160 MB of hashes."""
 Texts = Callable[[], Iterable[tuple[str, str]]]
-"""Reader of the ids and texts of a collection, from the beginning at each call."""
+"""A function that yields the ids and texts of a collection, from the beginning at each call."""
 
 
 class Match(NamedTuple):
-    """A document of the newer collection that descends from a judged one of the older."""
+    """A document of the newer collection (`new`) that matches a judged one of the older (`old`);
+    `how` is one of the constants above."""
 
     old: str
     new: str
@@ -39,16 +40,17 @@ class Match(NamedTuple):
 
 @dataclass
 class Matches:
-    """Matches of judged documents; documents without a match are lost or ambiguous."""
+    """Matches of judged documents. A document without a match is ambiguous or lost."""
 
     found: list[Match] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
     taken: set[str] = field(default_factory=set)
-    """New documents with the text of an old document."""
+    """New documents with the same text as an old document."""
 
 
 def matches(old: Texts, new: Texts, judged: Mapping[str, object]) -> Matches:
-    """Matches of judged documents; `judged` has equal values for documents judged alike."""
+    """Match the judged documents; `judged` maps each to a value that is equal for documents with
+    the same judgements."""
     equal, known = _equal(_marks(old), _marks(new), judged)
     left = known - {one.old for one in equal.found} - equal.ambiguous
     near = _near(old, new, left, equal.taken)
@@ -56,7 +58,7 @@ def matches(old: Texts, new: Texts, judged: Mapping[str, object]) -> Matches:
 
 
 def _marks(texts: Texts) -> DataFrame:
-    """id, mark: a hash of each text's words."""
+    """Return each text's id and mark, a hash of its words."""
     ids, marks = list[str](), list[int]()
     for name, text in texts():
         content = plain(text).encode("utf-8", "surrogatepass")
@@ -68,7 +70,7 @@ def _marks(texts: Texts) -> DataFrame:
 def _equal(
     olds: DataFrame, news: DataFrame, judged: Mapping[str, object]
 ) -> tuple[Matches, set[str]]:
-    """Matches by equal text, and the judged documents that the older collection has."""
+    """Return the matches by equal text, and the judged documents that the older collection has."""
     same = olds.merge(news, on=["id", "mark"])["id"]
     old, new = (rows[~rows["id"].isin(same)] for rows in (olds, news))
     found = Matches([Match(name, name, SAME_ID, 1.0) for name in same if name in judged])
@@ -79,7 +81,7 @@ def _equal(
         if len({judged.get(name) for name in names}) > 1:
             found.ambiguous |= {*names} & {*judged}
             continue
-        # These are judged alike, so any of them will do if more documents now have this text.
+        # These have the same judgements, so any may match if more documents now have this text.
         each = names + names[:1] * len(these[mark])
         pairs = zip(each, these[mark], strict=False)
         found.found += [Match(one, other, EQUAL, 1.0) for one, other in pairs]
@@ -87,6 +89,7 @@ def _equal(
 
 
 def _by_mark(rows: DataFrame, wanted: Iterable[int]) -> dict[int, list[str]]:
+    """Group ids by mark, for the wanted marks."""
     found: dict[int, list[str]] = defaultdict(list)
     kept = rows[rows["mark"].isin([*wanted])]
     for name, mark in zip(kept["id"], kept["mark"], strict=True):
@@ -95,7 +98,7 @@ def _by_mark(rows: DataFrame, wanted: Iterable[int]) -> dict[int, list[str]]:
 
 
 def _near(old: Texts, new: Texts, left: Collection[str], taken: Collection[str]) -> Matches:
-    """Matches of the remaining judged documents, first for new documents that descend from them."""
+    """Match the remaining judged documents, first with new versions or parts of them."""
     backward: dict[str, tuple[int, list[Found]]] = {}
     candidates = set[str]()
     for names, sources in _sources(old, left):
@@ -120,7 +123,7 @@ def _near(old: Texts, new: Texts, left: Collection[str], taken: Collection[str])
 
 
 def _sources(texts: Texts, wanted: Collection[str]) -> Iterator[tuple[list[str], Sources]]:
-    """The wanted texts in slices, with their ids."""
+    """Yield the wanted texts in slices, with their ids."""
     names, held, size = list[str](), list[str](), 0
     for name, text in texts() if wanted else ():
         if name not in wanted:
@@ -136,17 +139,18 @@ def _sources(texts: Texts, wanted: Collection[str]) -> Iterator[tuple[list[str],
 
 
 def _looked(names: list[str], sources: Sources) -> dict[str, tuple[int, list[Found]]]:
-    """Number of 5-grams of each text, and the texts most similar to it."""
+    """Return for each text its number of 5-grams and the texts that are most similar to it."""
     sizes = map(len, sources.hashes)
     return dict(zip(names, zip(sizes, sources.found, strict=True), strict=True))
 
 
 def _is_version(size: int, other: int) -> bool:
+    """Return whether two texts, by their numbers of 5-grams, are similar in length."""
     return min(size, other) >= VERSION * max(size, other)
 
 
 def _claim(name: str, size: int, near: list[Found]) -> Match | None:
-    """The old document of which a new one is a version or a part, if that is clear."""
+    """Match a new document with the old one of which it is clearly a version or a part."""
     if not near or near[0].similarity < LEAST or near[0].size < VERSION * size:
         return None
     best, *others = near
@@ -159,7 +163,7 @@ def _claim(name: str, size: int, near: list[Found]) -> Match | None:
 
 
 def _settled(claims: list[Match], near: list[Found]) -> list[Match]:
-    """All parts, and one version; of several versions, the one that is clearly ahead."""
+    """Return all parts and one version: of several versions, the one clearly ahead, if any."""
     parts = [one for one in claims if one.how == PART]
     versions = {one.new: one for one in claims if one.how == NEAR}
     if len(versions) > 1:
@@ -170,7 +174,7 @@ def _settled(claims: list[Match], near: list[Found]) -> list[Match]:
 
 
 def _held(name: str, size: int, near: list[Found], versions: Collection[str]) -> list[Match]:
-    """The longer new document that contains an old one and is no version of another."""
+    """Return the new document that clearly contains an old one and is no version of another."""
     best = next((one for one in near if one.key not in versions), None)
     if not best or best.similarity < LEAST or not SHORTEST <= size < VERSION * best.size:
         return []

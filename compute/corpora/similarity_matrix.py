@@ -1,6 +1,6 @@
-"""Similarities of corpora as a matrix, with an order and positions in a plane that reflect them.
-These depend only on the similarities, not on row order or chance, so a redrawn figure does not
-change."""
+"""Arranges the similarities of corpora as a matrix, and derives an order and positions in a plane
+from them. Both depend only on the similarities, not on the order of rows or on chance, so a redrawn
+figure does not change."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,12 @@ from scipy.stats import spearmanr
 
 ITERATIONS = 300
 FEWEST_FOR_RANKS = 4
-"""Fewest corpora, or points, for a meaningful rank correlation."""
+"""Minimum number of corpora, or points, for a meaningful rank correlation."""
 
 
 def matrix(similarities: DataFrame) -> DataFrame:
-    """The square matrix of dataset, other, similarity: 1 on the diagonal, names sorted.
-
-    A pair without a row is absent (nan).
-    """
+    """Turn rows (dataset, other, similarity) into a square matrix with sorted names and 1 on the
+    diagonal. A pair without a row is nan."""
     names = sorted({*similarities["dataset"], *similarities["other"]})
     places = {name: place for place, name in enumerate(names)}
     square = np.full((len(names), len(names)), np.nan)
@@ -36,15 +34,15 @@ def matrix(similarities: DataFrame) -> DataFrame:
 
 
 def _distances(square: DataFrame) -> np.ndarray:
-    """1 - s; an unknown similarity counts as 0."""
+    """Return the distances 1 - s; an unknown similarity counts as 0."""
     apart = 1 - np.nan_to_num(square.to_numpy(dtype=float), nan=0.0)
     np.fill_diagonal(apart, 0)
     return np.clip(apart, 0, 1)
 
 
 def by_likeness(square: DataFrame) -> list[str]:
-    """Names ordered so that similar ones are neighbours: average linkage on 1 - s, then the leaf
-    order with the least sum of distances between neighbours (Bar-Joseph et al. 2001)."""
+    """Order the names so that similar corpora are neighbours: by average linkage on 1 - s, in the
+    leaf order with the smallest sum of distances between neighbours (Bar-Joseph et al. 2001)."""
     if len(square) < 3:
         return list(square.index)
     condensed = squareform(_distances(square), checks=False)
@@ -53,7 +51,7 @@ def by_likeness(square: DataFrame) -> list[str]:
 
 
 def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str]) -> list[str]:
-    """Names by domain, those of `known` first in its order; by similarity within a domain."""
+    """Order names by domain, first as in `known`, then by name; within a domain, by similarity."""
     rank = {domain: place for place, domain in enumerate(known)}
 
     def place(name: str) -> tuple[int, str]:
@@ -64,12 +62,10 @@ def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str
 
 
 def layout(square: DataFrame) -> DataFrame:
-    """x and y by name: a spring layout (Fruchterman and Reingold) of the full graph.
-
-    Weights are (s - the least s)^2, so that the few strong similarities dominate. The layout starts
-    from classical scaling of 1 - s, so it is deterministic, and is rotated so that the widest
-    direction is x. The unit of length is arbitrary but equal for x and y.
-    """
+    """Return x and y by name: a spring layout (Fruchterman and Reingold) of the full graph. Weights
+    are (s - the smallest s)^2, so the few strong similarities dominate. The layout starts from
+    classical scaling of 1 - s, so it is deterministic, and is rotated so that the widest direction
+    is x. The unit of length is arbitrary but equal for x and y."""
     square = square.sort_index(axis=0).sort_index(axis=1)
     count = len(square)
     if count < 3:
@@ -87,34 +83,32 @@ def layout(square: DataFrame) -> DataFrame:
 
 
 def _scaled(apart: np.ndarray) -> np.ndarray:
-    """Classical multidimensional scaling into two dimensions (Torgerson 1952)."""
+    """Place points in a plane by classical multidimensional scaling (Torgerson 1952)."""
     count = len(apart)
     centring = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-0.5 * centring @ apart**2 @ centring)
     points = vectors[:, [-1, -2]] * np.sqrt(np.clip(values[[-1, -2]], 0, None))
-    # Two corpora with the same words would otherwise start and stay at the same point.
+    # Otherwise, two corpora with the same words would start and stay at the same point.
     angles = 2 * math.pi * np.arange(count) / count
     return _signed(points) + 1e-3 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
-    """The points relative to their centre, rotated so that they spread most along x."""
+    """Centre the points and rotate them so that they spread most along x."""
     centred = points - points.mean(axis=0)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     return _signed(centred @ vectors[:, ::-1])
 
 
 def _signed(points: np.ndarray) -> np.ndarray:
-    """The columns with the largest entry positive, since eigenvectors have either sign."""
+    """Make each column's largest entry positive, since the sign of eigenvectors is arbitrary."""
     largest = points[np.abs(points).argmax(axis=0), [0, 1]]
     return points * np.where(largest < 0, -1, 1)
 
 
 def faithfulness(square: DataFrame, points: DataFrame) -> float:
-    """Spearman's correlation of the distances of points with 1 - s, over all pairs.
-
-    Absent (nan) for fewer than FEWEST_FOR_RANKS corpora, or if all distances are equal.
-    """
+    """Return Spearman's correlation of the points' distances with 1 - s, over all pairs; nan for
+    fewer than FEWEST_FOR_RANKS corpora, or if all distances are equal."""
     if len(square) < FEWEST_FOR_RANKS:
         return math.nan
     drawn = pdist(points.loc[square.index, ["x", "y"]].to_numpy(dtype=float))
@@ -125,15 +119,12 @@ def faithfulness(square: DataFrame, points: DataFrame) -> float:
 
 
 def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
-    """dataset, other, similarity of the pairs to draw, weakest first.
-
-    Pairs with a similarity of at least `least`, and each corpus with its `nearest` most similar
-    ones.
-    """
+    """Return the pairs to draw, weakest first: dataset, other, similarity. They are the pairs with
+    a similarity of at least `least`, and each corpus with its `nearest` most similar ones."""
     rows = []
     names = list(square.index)
     for place, name in enumerate(names):
-        # Sorted by name first, so that ties keep this order.
+        # The names are sorted, and ties keep this order.
         others = _others(square, name)
         near = [str(other) for other in others.index[: max(nearest, int((others >= least).sum()))]]
         rows += [tuple(sorted((place, names.index(other)))) for other in near]
@@ -146,10 +137,11 @@ def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
 
 
 def nearest(square: DataFrame, name: str, count: int = 3) -> pd.Series:
-    """The corpora most similar to one, most similar first."""
+    """Return the similarities of the `count` corpora most similar to one, highest first."""
     return _others(square, name).head(count)
 
 
 def _others(square: DataFrame, name: str) -> pd.Series:
+    """Return the similarities of the other corpora to one, highest first."""
     others = cast(pd.Series, square.loc[name]).drop(name).dropna()
     return others.sort_values(ascending=False, kind="stable")

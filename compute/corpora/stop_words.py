@@ -1,9 +1,9 @@
-"""Words too frequent to characterise a text, English and Polish."""
+"""English and Polish words that are too frequent to characterise a text."""
 
 import re
 
-# First the 33 of Lucene's English analyser, then function words common in English and Polish claims
-# and questions; marking these would hide the words that matter.
+# The 33 words of Lucene's English analyser, then function words that are common in English and
+# Polish claims and questions. Marking them would hide the words that matter.
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",

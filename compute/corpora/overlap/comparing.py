@@ -1,6 +1,7 @@
-"""Comparison of corpora: the similarities of counted corpora, stored with the counts.
+"""Compares counted corpora and stores their similarities beside the counts.
 
-Only complete counts are compared. Shipped counts are truncated; their similarities ship with them.
+Only complete counts are compared. Shipped counts are truncated, so their similarities are shipped
+too.
 """
 
 import time
@@ -22,7 +23,7 @@ from compute.store.parts import KINDS as SCHEMAS
 from compute.store.store import Part, Store
 
 MEMORY = "400MB"
-"""Memory limit of DuckDB, in addition to a partition and a batch."""
+"""Memory limit of DuckDB; a partition and a batch need more."""
 TOGETHER = 500_000
 """Approximate number of terms per partition."""
 COLUMNS = SCHEMAS["overlap"].names
@@ -33,8 +34,8 @@ select hash(term), count / $tokens from read_parquet($file) where n = $n
 
 
 def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) -> bool:
-    """Compare corpora with all counted corpora and publish; returns whether anything was new. Pairs
-    with a stored, valid similarity are skipped, unless `again`."""
+    """Compare corpora with all counted corpora and publish the similarities; returns whether any
+    was new. Pairs with a stored, valid similarity are skipped, unless `again`."""
     start = time.perf_counter()
     parts, _ = freshness.split(bench.store.parts())
     known = similarities_stored(parts)
@@ -65,19 +66,20 @@ def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) ->
 
 
 def content_name(rows: DataFrame) -> str:
-    """Fingerprint of similarities, determined by the compared counts."""
+    """Return the fingerprint of similarities, which depends on the compared counts."""
     columns = ["unit", "floor", "fingerprint", "other_fingerprint"]
     counts = sorted(rows[columns].itertuples(index=False, name=None))
     return fingerprint("overlap", [], counts=counts)
 
 
 def counts_of(parts: Iterable[Part], collection: str) -> list[Part]:
-    """Counts of a corpus, of every kind."""
+    """Return the counts of a corpus, of every kind."""
     return [part for part in parts if part.kind in KINDS and part.dataset == collection]
 
 
 def similarities_stored(parts: Sequence[Part]) -> DataFrame:
-    """Columns of `overlap`, every pair in both directions, that are valid for these parts."""
+    """Return the stored similarities that are valid for these parts, every pair in both directions;
+    the columns are those of the kind `overlap`."""
     live = {(part.kind, part.dataset): part.fingerprint for part in parts if part.kind in KINDS}
     frames = [pq.read_table(part.path).to_pandas() for part in parts if part.kind == "overlap"]
     if not frames:
@@ -99,7 +101,7 @@ def similarities_stored(parts: Sequence[Part]) -> DataFrame:
 
 
 def both_ways(rows: DataFrame) -> DataFrame:
-    """Every pair from either side, once."""
+    """Return every pair once in each direction."""
     turned = rows.rename(
         columns={
             "dataset": "other",
@@ -113,7 +115,7 @@ def both_ways(rows: DataFrame) -> DataFrame:
 
 
 def up_to_date(store: Store, collections: Sequence[str]) -> list[str]:
-    """Corpora that are counted, and compared with all other counted corpora."""
+    """Return the corpora that are counted, and compared with all other counted corpora."""
     parts, _ = freshness.split(store.parts())
     known = similarities_stored(parts)
     unknown = {
@@ -131,7 +133,7 @@ def _compared(
     collections: Sequence[str],
     known: DataFrame,
 ) -> DataFrame:
-    """Unknown similarities by one unit, in both directions."""
+    """Compute the unknown similarities by one unit, in both directions."""
     whole = _whole(parts, unit)
     of = _to_compare(unit, whole, collections, known)
     if not of:
@@ -146,7 +148,7 @@ def _compared(
 def _to_compare(
     unit: Unit, whole: Mapping[str, Part], collections: Sequence[str], known: DataFrame
 ) -> list[str]:
-    """Corpora whose similarity to another counted corpus is unknown."""
+    """Return the corpora whose similarity to some other counted corpus is unknown."""
     of_unit = known[known["unit"] == unit.name]
     pairs = set(zip(of_unit["dataset"], of_unit["other"], strict=True))
     return [
@@ -157,11 +159,12 @@ def _to_compare(
 
 
 def _whole(parts: Iterable[Part], unit: Unit) -> dict[str, Part]:
-    """Complete counts of a unit, by corpus."""
+    """Return the complete counts of a unit, by corpus."""
     return {part.dataset: part for part in parts if part.kind == unit.kind and _is_whole(part)}
 
 
 def _is_whole(counts: Part) -> bool:
+    """Return whether no unit of the counts is truncated."""
     return not any(about.get("cut") for about in counts.provenance["units"].values())
 
 
@@ -172,9 +175,9 @@ def between(
     of: Sequence[str],
     together: int = TOGETHER,
 ) -> DataFrame:
-    """dataset, other, floor, similarity: each pair of counted corpora with one of `of`, once. Every
-    file is read once, regardless of the number of pairs, with `together` terms in memory at a
-    time."""
+    """Compute the similarities of each of `of` with all counted corpora, every pair once: dataset,
+    other, floor, similarity. Every file is read once, however many pairs there are, with about
+    `together` terms in memory."""
     about = {name: part.provenance["units"][unit.name] for name, part in counts.items()}
     bits = min((sum(one["terms"] for one in about.values()) // together).bit_length(), BITS)
     names = list(dict.fromkeys([*of, *counts]))
@@ -195,6 +198,7 @@ def between(
 
 
 def _watched(bench: Bench, unit: Unit, partitions: Partitions) -> Iterator[dict[str, Vocabulary]]:
+    """Yield the partitions and report the progress."""
     for number, vocabularies in enumerate(partitions, 1):
         yield vocabularies
         bench.progress(number, len(partitions), f"parts of all {unit.name} compared")

@@ -1,7 +1,7 @@
-"""Word counts of a corpus of any size, stored as parts, in little memory. DuckDB reads the
-documents, and groups and sorts on disk if necessary; the counts are written straight into the part.
-A large corpus is counted slice by slice, here or by several workers. The counts of a slice are
-sorted by hash, so that they can be merged piece by piece."""
+"""Counts the words of a corpus of any size in little memory, and stores the counts as parts. DuckDB
+reads the documents, and groups and sorts on disk if necessary; the counts are written directly into
+the part. A large corpus is counted slice by slice, here or by several workers. The counts of a
+slice are sorted by hash, so that they can be merged one range of hashes at a time."""
 
 import threading
 import time
@@ -41,18 +41,18 @@ from compute.store.loading import Bench, Loaded, Progress, quiet
 from compute.store.store import Part, Store
 
 MEMORY = "600MB"
-"""Memory limit of DuckDB, which spills beyond it. The process needs about 200 MB in addition."""
+"""Memory limit of DuckDB, beyond which it uses the disk. The process needs about 200 MB more."""
 SLICE_WORDS = 25_000_000
-"""Words counted at a time; pairs for twice as many did not fit into MEMORY, even on one thread."""
+"""Number of words counted at a time; bigrams of twice as many did not fit into MEMORY."""
 MERGED = 1_000_000
-"""Counts of slices merged at a time; with 30 million, ten times as many took 50% longer."""
+"""Number of counts merged at a time; ten times as many took 50% longer for 30 million counts."""
 THREADS = 4
-"""Most threads, since they share MEMORY and more would get too little each."""
+"""Maximum number of threads, since they share MEMORY and each needs enough of it."""
 BATCH = 100_000
-"""Terms read at a time."""
+"""Number of terms read at a time."""
 
 Slice = dict[str, Any]
-"""File of documents, with its first and last row."""
+"""A file of documents, with the first and last row of the slice."""
 
 _TERMS = pa.schema([("n", pa.int32()), ("term", pa.string()), ("count", pa.int64())])
 
@@ -81,8 +81,7 @@ from (
 group by term
 """
 _WORDS = {"unigrams": _UNIGRAMS, "bigrams": _BIGRAMS}
-# The tokeniser never looks across these spaces, so each distinct piece of text between them is
-# tokenised once.
+# The tokeniser never looks across these spaces, so each distinct piece is tokenised once.
 _CHUNKS = """
 select term, count(*) as count
 from (
@@ -106,33 +105,33 @@ _SORTED = "select n, term, count from counted order by n, count desc, term"
 
 @dataclass(frozen=True)
 class Pieces:
-    """Counts of all documents of a corpus, one file per slice, as made by `Counting`."""
+    """Counts of all documents of a corpus, with one file per slice, as `Counting` writes them."""
 
     folder: Path
     number: int
-    """Number of processes that made them, in sequence or in parallel."""
+    """Number of shards that were counted separately, one after the other or in parallel."""
     seconds: float
-    """Total seconds, for all kinds."""
+    """Total number of seconds, for all kinds."""
 
     @property
     def record(self) -> dict[str, Any]:
-        """Entries for their provenance."""
+        """Return the entries for their provenance."""
         return {"shards": self.number, "shard_seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Word counting of a corpus as work that several workers can share by documents."""
+    """Counting the words of a corpus as work that several workers can divide by documents."""
 
     documents: Part
 
     def piece_documents(self, settings: Settings) -> int:
-        """Number of documents per slice, as for Lucene's index."""
+        """Return the number of documents per worker's slice."""
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the terms and their sorting hash: only counts for which both are equal can be
-        merged."""
+        """Return the identity of the tokenisers and of the hash by which terms are sorted. Only
+        counts for which both are equal can be merged."""
         tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
 
@@ -144,11 +143,11 @@ class Counting:
         settings: Settings,
         progress: Progress,
     ) -> None:
-        """Counts of every unit, for the documents from the first to before the last."""
+        """Count every unit for the documents of a span, whose end is excluded."""
         size = span[1] - span[0]
 
         def told(number: int, done: int, total: int, unit: str) -> None:
-            # Each unit takes an equal share of the progress.
+            # Each unit has an equal share of the progress.
             progress(size * (total * number + done) // (total * len(UNITS)), size, "documents")
 
         with _database(settings, of_every_script(self.documents)) as connection:
@@ -159,7 +158,7 @@ class Counting:
 
 
 def names(documents: Part) -> dict[str, str]:
-    """Names of the counts of these documents by kind, without reading anything."""
+    """Return the fingerprints of the counts of these documents, by kind, without counting."""
     return {
         kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind, documents))
         for kind in KINDS
@@ -175,7 +174,7 @@ def current(store: Store, collection: str) -> bool:
 
 
 def tokens_of(store: Store, collection: str) -> dict[str, int]:
-    """Number of tokens of each unit in a counted corpus."""
+    """Return the number of tokens of each unit in a counted corpus."""
     parts = (store.part(kind, collection) for kind in KINDS)
     units = [part.provenance["units"] for part in parts if part]
     return {name: about["tokens"] for found in units for name, about in found.items()}
@@ -184,11 +183,9 @@ def tokens_of(store: Store, collection: str) -> dict[str, int]:
 def count(
     bench: Bench, loaded: Loaded, *, again: bool = False, pieces: Pieces | None = None
 ) -> bool:
-    """Count the unigrams, bigrams and word pieces of a corpus, and publish the counts.
-
-    The counts of `pieces` are merged. Returns whether there was work to do. Raises WrongInput
-    if there are no documents.
-    """
+    """Count the unigrams, bigrams and word pieces of a corpus, and publish the counts. If `pieces`
+    are given, their counts are merged instead. Returns whether there was work to do. Raises
+    WrongInput if there are no documents."""
     dataset, documents, lengths = loaded.dataset, loaded.documents, loaded.lengths
     if documents is None or lengths is None:
         raise WrongInput(f"{dataset.name} has no documents whose words could be counted")
@@ -232,11 +229,10 @@ def counted(
     pieces: Path | None = None,
     every: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """A database with counts of one kind for a file of documents: `counted`, n, term, count.
-
-    It covers all units of the kind, unless some are named. `pieces` has the counts of all documents
-    by slice, if these exist; then no document is read. `every`: for every script.
-    """
+    """Open a database with the table `counted`: counts of one kind for a file of documents (n,
+    term, count). It covers all units of the kind, or the named `units`. If `pieces` has the counts
+    of all documents by slice, no document is read. With `every`, words of every script are
+    counted."""
     with _database(now, every) as connection:
         connection.from_arrow(_TERMS.empty_table()).create("counted")
         for unit in units or [name for name, unit in UNITS.items() if unit.kind == kind]:
@@ -252,9 +248,10 @@ def counted(
 
 @contextmanager
 def _database(now: Settings, every: bool) -> Iterator[DuckDBPyConnection]:
+    """Open a database with the tokenising functions; with `every`, for every script."""
     with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
-        # Without the progress bar DuckDB reports no progress.
+        # DuckDB reports progress only with its progress bar enabled.
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
         connection.create_function(
@@ -275,7 +272,7 @@ def _written(texts: pa.ChunkedArray) -> pa.Array:
 def _slices(
     connection: DuckDBPyConnection, file: str, words: int, span: tuple[int, int] | None = None
 ) -> list[Slice]:
-    """Documents, or the documents of a span, in stretches of about this many words."""
+    """Divide the documents, or those of a span, into slices of about this many words."""
     ((rows, total),) = connection.execute(_SIZE, {"file": file}).fetchall()
     first, end = span or (0, max(rows, 1))
     step = max(rows * words // max(total, words), 1)
@@ -284,7 +281,7 @@ def _slices(
 
 
 Watched = Callable[[int, int], AbstractContextManager[None]]
-"""Reporter of the progress of a running query, after some of all queries."""
+"""Context manager that reports a query's progress, given the numbers of finished and all ones."""
 
 
 def _count(
@@ -294,7 +291,7 @@ def _count(
     watched: Watched,
     now: Settings,
 ) -> None:
-    """Add the terms of a unit; counts of several slices are merged on disk."""
+    """Add the terms of a unit to `counted`; counts of several slices are merged on disk."""
     if len(slices) == 1:
         with watched(0, 1):
             _terms(connection, unit, slices[0]).insert_into("counted")
@@ -326,7 +323,7 @@ def _write_slices(
 
 
 def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
-    """Add the counts of slices, one range of hashes at a time."""
+    """Add the counts of slices to `counted`, one range of hashes at a time."""
     rows = sum(pq.read_metadata(file).num_rows for file in files)
     step = max(HASHES * MERGED // max(rows, MERGED), 1)
     for first in range(0, HASHES, step):
@@ -335,13 +332,14 @@ def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
 
 
 def _terms(connection: DuckDBPyConnection, unit: str, part: Slice) -> DuckDBPyRelation:
-    """n, term, count for the documents of a slice."""
+    """Count the terms of a unit in the documents of a slice: n, term, count."""
     if unit in _WORDS:
         return connection.sql(_WORDS[unit], params=part)
     return connection.from_arrow(_pieces(connection, part)).filter("is_piece(term)")
 
 
 def _pieces(connection: DuckDBPyConnection, part: Slice) -> pa.Table:
+    """Count the word pieces in the documents of a slice."""
     pieces = word_pieces()
     counts = np.zeros(pieces.get_vocab_size(), dtype=np.int64)
     for batch in connection.sql(_CHUNKS, params=part).to_arrow_reader(BATCH):
@@ -359,7 +357,7 @@ def _pieces(connection: DuckDBPyConnection, part: Slice) -> pa.Table:
 def _watched(
     progress: Progress, connection: DuckDBPyConnection, unit: str, done: int, of: int
 ) -> Iterator[None]:
-    """Report in hundredths the progress of the running query, after `done` of `of` queries."""
+    """Report the progress of a query in hundredths, after `done` of `of` queries."""
     progress(100 * done // of, 100, unit)
     end = threading.Event()
 
@@ -378,7 +376,7 @@ def _watched(
 
 
 def _totals(connection: DuckDBPyConnection, kind: str) -> dict[str, Any]:
-    """Totals of each unit of a kind: number of distinct terms, and of all terms."""
+    """Return the numbers of distinct terms and of all tokens, for each unit of a kind."""
     rows = connection.execute("select n, count(*), sum(count)::bigint from counted group by n")
     found = {n: (terms, tokens) for n, terms, tokens in rows.fetchall()}
     return {

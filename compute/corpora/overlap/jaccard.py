@@ -1,4 +1,4 @@
-"""Weighted Jaccard similarity of vocabularies: the definition, computed for many pairs at once."""
+"""Defines the weighted Jaccard similarity of vocabularies, and computes it for many pairs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,29 +8,29 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 FLOORS = (0.0, 1e-6, 1e-5, 1e-4)
-"""Minimum relative frequencies: words at or below one are dropped from a corpus."""
+"""Floors of relative frequency: a corpus's words at or below the floor are dropped."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of one corpus."""
+    """The words of one corpus."""
 
     places: NDArray[np.integer]
-    """Index of each word in a numbering shared by the compared vocabularies."""
+    """Number of each word; the compared vocabularies share one numbering."""
     shares: NDArray[np.float64]
-    """Its count divided by the count of all words of the corpus."""
+    """Count of each word divided by the count of all words of the corpus."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Vocabulary":
-        """The vocabulary restricted to some words."""
+        """Return the vocabulary restricted to some words."""
         return Vocabulary(self.places[kept], self.shares[kept])
 
     def above(self, floor: float) -> "Vocabulary":
-        """The words with a frequency above the floor."""
+        """Return the words with a relative frequency above the floor."""
         return self.where(self.shares > floor) if floor else self
 
 
 def sums(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums of the words above each of FLOORS."""
+    """Return the sum of the shares above each of FLOORS."""
     return np.array([shares[shares > floor].sum() for floor in FLOORS])
 
 
@@ -39,14 +39,14 @@ def similarities(
     totals: Mapping[str, NDArray[np.float64]],
     of: Sequence[str],
 ) -> DataFrame:
-    """dataset, other, floor, similarity: every pair with one of `of`, once, at each of FLOORS.
+    """Compute the similarity of every pair with one of `of`, once, at each of FLOORS: dataset,
+    other, floor, similarity.
 
-    J(S, T) = sum_k min(S_k, T_k) / sum_k max(S_k, T_k), with S_k the share of word k in corpus S
-    (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words without
-    renormalising the rest. Pairs without remaining words are absent.
-
-    Each partition has a subset of the words, for all corpora; words that only one corpus has may be
-    left out. `totals` are the `sums` of all words of a corpus.
+    J(S, T) = sum_k min(S_k, T_k) / sum_k max(S_k, T_k), where S_k is the share of word k in corpus
+    S (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words
+    without renormalising the rest. Pairs without remaining words are absent. Each partition has
+    some of the words of all corpora; words that only one corpus has may be left out. `totals` are
+    the `sums` over all words of each corpus.
     """
     names = list(dict.fromkeys([*of, *totals]))
     least = np.zeros((len(FLOORS), len(of), len(names)))
@@ -55,7 +55,7 @@ def similarities(
         for number, floor in enumerate(FLOORS):
             words = [one.above(floor) for one in words]
             least[number] += _least(words, len(of))
-    # The common part is in both totals, so the sum of the larger shares is the rest.
+    # Both totals include the sum of the smaller shares, so the rest is the sum of the larger ones.
     rows = [
         (one, other, floor, common / most)
         for number, floor in enumerate(FLOORS)
@@ -67,14 +67,14 @@ def similarities(
 
 
 def _least(words: Sequence[Vocabulary], first: int) -> NDArray[np.float64]:
-    """Sums of the smaller shares, for each of the first corpora with every later one."""
+    """Return the sum of the smaller shares, for each of the first corpora with every later one."""
     found = np.zeros((first, len(words)))
     dense = np.zeros(max(int(one.places.max(initial=-1)) for one in words) + 1)
     for number, one in enumerate(words[:first]):
-        # Scattered once and gathered by all the others, without sorting or sets.
+        # The shares are scattered once and looked up for all other corpora, without a sort.
         dense[one.places] = one.shares
         for place, other in enumerate(words[number + 1 :], number + 1):
-            # "clip" skips a check; every index is in range.
+            # "clip" skips the check of indices, which are all in range.
             common = dense.take(other.places, mode="clip")
             np.minimum(common, other.shares, out=common)
             found[number, place] = common.sum()

@@ -1,6 +1,7 @@
-"""Terms of many corpora, partitioned by hash on disk, so that each partition fits into memory.
-DuckDB's 64-bit hash represents a term. Any two of 100 million different terms collide with
-probability 3 in 10,000, which would change a similarity by the share of the rarer term."""
+"""Divides the terms of many corpora by hash into partitions on disk, each of which fits into
+memory. A term is represented by DuckDB's 64-bit hash. The probability that any two of 100 million
+different terms collide is 3 in 10,000; this would change a similarity by the share of the rarer
+term."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,30 +13,30 @@ from numpy.typing import NDArray
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, sums
 
 BITS = 8
-"""Most hash bits for the partition: sorting by one byte takes a single pass."""
+"""Maximum number of hash bits for the partition, since sorting by one byte takes a single pass."""
 ASKED_BITS = 26
-"""Hash bits by which a corpus's possible terms are looked up, in a table of 64 MB."""
+"""Number of hash bits by which possible terms are looked up, in a table of 64 MB."""
 RECORD = np.dtype([("term", np.uint64), ("share", np.float64)])
 
 
 class Partitions:
-    """Partitions, filled corpus by corpus, then read one by one; stored in a file."""
+    """Partitions in a file, filled corpus by corpus and then read one by one."""
 
     def __init__(self, file: BinaryIO, names: Iterable[str], bits: int) -> None:
         self._file = file
         self._bits = bits
         self._asked = np.zeros(1 << ASKED_BITS, dtype=bool)
         self._bounds: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
-        """Starts of the partitions in each piece of a corpus, and the end of the last partition."""
+        """Start of each partition, and end of the last one, for each added piece of a corpus."""
         self.totals = {name: np.zeros(len(FLOORS)) for name in self._bounds}
-        """Sums of a corpus's shares at each of FLOORS."""
+        """Sums of each corpus's shares above each of FLOORS."""
 
     def __len__(self) -> int:
         return 1 << self._bits
 
     def add(self, name: str, terms: np.ndarray, shares: np.ndarray, *, asked: bool) -> None:
-        """Add terms of a corpus, requested corpora first; of other corpora only possible
-        matches."""
+        """Add terms of a corpus. Requested corpora (`asked`) must come first; of the others, only
+        terms that a requested one may have are kept."""
         self.totals[name] += sums(shares)
         beginnings = terms >> (64 - ASKED_BITS)
         if asked:
@@ -53,7 +54,7 @@ class Partitions:
         self._file.write(records.data)
 
     def __iter__(self) -> Iterator[dict[str, Vocabulary]]:
-        """Terms of each partition that occur in several corpora."""
+        """Yield the terms of each partition that occur in several corpora, by corpus."""
         self._file.flush()
         for number in range(len(self)):
             records = [self._read(name, number) for name in self._bounds]
@@ -68,6 +69,7 @@ class Partitions:
             }
 
     def _read(self, name: str, number: int) -> np.ndarray:
+        """Read the terms of a corpus in one partition."""
         pieces = (
             os.pread(self._file.fileno(), bounds[number + 1] - bounds[number], bounds[number])
             for bounds in self._bounds[name]

@@ -1,4 +1,4 @@
-"""Tokenisers, with names and versions, and the units of comparison."""
+"""Tokenisers with their names and versions, and the units by which corpora are compared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from compute.store.store import Part
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit by which corpora are compared, and the part that holds its counts."""
+    """A unit by which corpora are compared, and the kind of part that holds its counts."""
 
     name: str
     kind: str
     n: int
-    """Number of neighbouring words in a term."""
+    """Number of consecutive words in a term."""
 
 
 UNITS: Mapping[str, Unit] = MappingProxyType(
@@ -33,10 +33,10 @@ KINDS = tuple(dict.fromkeys(unit.kind for unit in UNITS.values()))
 
 
 SHARE = 0.01
-"""Least share of documents with words in other spellings."""
+"""Share of documents with other scripts above which words of every script are recognised."""
 WORD, MARKED_WORD = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*"
 UNKNOWN = "[UNK]"
-"""Word piece for everything outside the vocabulary."""
+"""Word piece that stands for everything outside the vocabulary."""
 
 
 def of_every_script(documents: Part) -> bool:
@@ -45,15 +45,16 @@ def of_every_script(documents: Part) -> bool:
 
 
 def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
-    """Tokeniser of a kind of counts: recorded, and part of its identity.
+    """Return the description of the tokeniser for a kind of counts, which is recorded and part of
+    the counts' identity.
 
-    Words: title, a space and text; lower-cased character by character (Unicode's simple mapping: no
-    rule for a final sigma); then the longest runs of letters, numbers and underscores. A combining
-    mark is none of these, so a letter with a separate accent ends a word. A bigram is two
-    consecutive words of a document, regardless of what separates them, even across title and text.
-    With `of_every_script`, words are in NFC and keep their marks, scripts without spaces are split
-    by ICU's dictionaries (`scripts.segmented`), and UNKNOWN is not a piece. Word pieces: BERT's
-    uncased WordPiece over the same text, without special tokens, untruncated.
+    Words: title, a space and text are lower-cased character by character (Unicode's simple mapping,
+    without a rule for a final sigma); words are then the longest runs of letters, numbers and
+    underscores. A combining mark is none of these, so a letter with a separate accent ends a word.
+    A bigram is two consecutive words of a document, whatever separates them, even across title and
+    text. With `of_every_script`, words are in NFC and keep their marks, scripts without spaces are
+    split by ICU's dictionaries (`scripts.segmented`), and UNKNOWN is not a piece. Word pieces:
+    BERT's uncased WordPiece over the same text, without special tokens and without truncation.
     """
     every = of_every_script(documents)
     if kind != "ngrams":

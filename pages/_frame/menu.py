@@ -12,12 +12,9 @@ from pages._shared import dataset_facts, escaping, navigation, page_run, system_
 from pages._shared.served import Served
 
 NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
-<text x="0" y="21" font-family="Source Sans 3, Source Sans Pro, sans-serif" font-size="22"
+<text x="0" y="21" font-family="'Source Sans 3', 'Source Sans Pro', sans-serif" font-size="22"
 font-weight="700" fill="#2a7ac0">Beirscope</text></svg>"""
-WHAT = (
-    "Beirscope compares retrieval systems: their scores, the queries where they differ, and their"
-    " unjudged documents."
-)
+WHAT = "Beirscope compares retrieval systems and shows their unjudged documents."
 
 METHODS = "How numbers are computed"
 

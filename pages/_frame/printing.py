@@ -12,8 +12,9 @@ _PRINTED = components.component(
     isolate_styles=False,
     css="""
     [data-testid=stMainBlockContainer] {
-      padding-bottom: 1.5rem !important;
+      padding-bottom: 0.5rem !important;
       > [data-testid=stVerticalBlock] { gap: 0.75rem; }
+      h1 { padding-top: 0.75rem; }
     }
     .st-key-_tabs [data-testid=stPageLink] p { overflow: hidden; text-overflow: ellipsis; }
     [data-testid=stExpandSidebarButton]::after { content: "Menu"; margin-left: 0.25rem; }

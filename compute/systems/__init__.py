@@ -1,4 +1,4 @@
-"""Systems that search a corpus. Importing them does not load torch, faiss or Java."""
+"""Systems that search a corpus. Importing this room loads neither torch nor faiss nor Java."""
 
 from compute.systems.catalogue import DOCUMENTED, REFERENCE, SYSTEMS, System, catalogue
 from compute.systems.families import (

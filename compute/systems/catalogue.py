@@ -1,4 +1,4 @@
-"""Catalogue of systems: facts from the published list, searchers from this module."""
+"""The catalogue of systems, with facts from the published list and searchers from this module."""
 
 import contextlib
 import csv
@@ -35,12 +35,12 @@ DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
 RAN = "ran in"
 TRIED = PROJECT / "data" / "tried.csv"
-"""Systems that tests ran from `run` to scores, a page and an export; written by the tests."""
+"""File of the systems that tests have taken from `run` to scores, a page and an export."""
 
 
 @dataclass(frozen=True)
 class System:
-    """A retrieval system; `catalogue` fills in the facts of the published list."""
+    """A retrieval system; `catalogue` fills in facts from the published list."""
 
     name: str
     """The canonical name."""
@@ -49,9 +49,9 @@ class System:
     recipe: Recipe | None = None
     """Training recipe. A row with a recipe runs as NAME[DATASET] after training on that dataset."""
     inputs: tuple[str, ...] = ()
-    """Systems whose runs a combiner needs, by canonical name, in its order."""
+    """The systems whose runs a combiner needs, by canonical name, in its order."""
     evidence: str = ""
-    """Evidence for its scores: DOCUMENTED, REFERENCE, or none yet."""
+    """Evidence for its scores: DOCUMENTED, REFERENCE, or empty if there is none yet."""
     title: str = ""
     """Its name in the papers' tables."""
     family: str = ""
@@ -61,15 +61,15 @@ class System:
     training_data: str = ""
     training: str = ""
     hardware: str = ""
-    """Its published training data and duration."""
+    """`training_data`, `training` and `hardware` are published facts about its training."""
     fine_tuned: str = ""
-    """True if it was trained in the study that published it, which BEIR-PL marks by ✓ and ×."""
+    """Whether it was trained in the study that published it, which BEIR-PL marks by ✓ or ×."""
     trained_on: tuple[str, ...] = ()
-    """Datasets of the catalogue used in training, besides those marked in the papers' tables."""
+    """Datasets on which it was trained, besides those marked in the papers' tables."""
 
     @property
     def parameters(self) -> dict[str, names.Value]:
-        """Parameters that its name may set, with the current values."""
+        """Return the parameters that its name may set, with their current values."""
         found: dict[str, names.Value] = {}
         if self.recipe is not None:
             found = values(self.recipe)
@@ -79,7 +79,7 @@ class System:
 
     @property
     def status(self) -> str:
-        """Empty if it runs; otherwise the reason why not."""
+        """Return why it does not run; empty if it does."""
         if self.search is not None:
             return ""
         if self.recipe is not None:
@@ -93,13 +93,13 @@ class System:
 
     @property
     def verified(self) -> str:
-        """Verification of its scores, in words."""
+        """Return how its scores were verified, in words."""
         runs = self.search or self.recipe
         return self.evidence or ("not verified" if runs else "published figures only")
 
     def fingerprint(self) -> str:
-        """Fingerprint of everything in the row that affects its runs. Raises Unavailable like its
-        method."""
+        """Return the fingerprint of everything in the row that affects its runs. Raises Unavailable
+        as its method does."""
         method = self.recipe or self.search
         assert method is not None
         about = {"method": type(method).__name__, "identity": method.identity()}
@@ -107,7 +107,7 @@ class System:
 
     @property
     def tried(self) -> str:
-        """Sentence about the tests that ran it in its current form from `run` to an export."""
+        """Say in which version tests took it, in its current form, from `run` to an export."""
         kept = _tried().get(self.name)
         with contextlib.suppress(Unavailable):
             if kept and kept["fingerprint"] == self.fingerprint():
@@ -115,7 +115,7 @@ class System:
         return "not tried" if self.search or self.recipe else ""
 
     def with_parameters(self, name: names.Name) -> "System":
-        """This system with the parameters of `name`, under its canonical name."""
+        """Return this system with the parameters of `name`, under its canonical name."""
         name = names.canonical(name, self.parameters)
         if self.recipe is not None and name.parameters:
             recipe = with_values(self.recipe, dict(name.parameters))
@@ -127,10 +127,9 @@ class System:
         return replace(self, name=str(name), search=searcher, title=title.strip())
 
     def trained(self, name: names.Name) -> "System":
-        """The system that its recipe, with the parameters of `name`, makes of `name.trained_on`.
-
-        Nothing is read: the `check` of its searcher reports if it is not trained yet.
-        """
+        """Return the system that its recipe, with the parameters of `name`, makes of
+        `name.trained_on`. Nothing is read: the `check` of its searcher reports if it is not trained
+        yet."""
         assert self.recipe is not None
         free = set(self.recipe.SEARCH)
         plain = self.recipe.system(TrainedModel(f"{name.base}[{name.trained_on}]"))
@@ -154,10 +153,8 @@ class System:
 
 
 def catalogue(*rows: System) -> Mapping[str, System]:
-    """Systems by name, in the order of the rows.
-
-    Raises Conflict for a duplicate name, WrongInput for a row without a family.
-    """
+    """Return the systems by name, in the order of the rows. Raises Conflict for a duplicate name,
+    and WrongInput for a row without a family."""
     table: dict[str, System] = {}
     published = _published()
     for row in rows:
@@ -172,11 +169,13 @@ def catalogue(*rows: System) -> Mapping[str, System]:
 
 @cache
 def _tried() -> dict[str, dict[str, str]]:
+    """Read data/tried.csv, by system."""
     with TRIED.open(encoding="utf-8", newline="") as file:
         return {row["system"]: row for row in csv.DictReader(file)}
 
 
 def _published() -> dict[str, dict[str, Any]]:
+    """Read the facts of the published list, by system."""
     columns = {"name_in_results": "title"}
     facts: dict[str, dict[str, Any]] = {}
     with (PROJECT / "data" / "published" / "systems.csv").open(
@@ -189,10 +188,11 @@ def _published() -> dict[str, dict[str, Any]]:
 
 
 _MINILM_SAW = ("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa")
-"""The model card lists these (or their training splits) among its billion training pairs."""
+"""Datasets that, perhaps by their train split, the model card lists among its training pairs."""
 
 
 def _row(name: str, search: Method, evidence: str = REFERENCE, **about: Any) -> System:
+    """Make a row of the catalogue that has a searcher."""
     return System(name, search=search, evidence=evidence, **about)
 
 
@@ -210,7 +210,7 @@ def _cross(name: str, model: str, **first: str) -> System:
 
 
 def _augmented(name: str, **settings: Any) -> System:
-    """A named recipe of query augmentation."""
+    """Make the row of a named recipe for query augmentation."""
     about = {"family": "learned-lexical", "title": f"BM25 query augmentation ({name})"}
     recipe = Augmentation(**settings)
     return System(f"bm25-augmented-{name}", recipe=recipe, evidence=REFERENCE, **about)

@@ -1,5 +1,5 @@
-"""Checkpoints: the weights that a system loads, their availability, and their location. A
-checkpoint is a model of the Hugging Face hub at a revision, weights in a Python package, or a local
+"""Checkpoints: the weights that a system loads, where they are, and whether they are available. A
+checkpoint is a model on the Hugging Face hub at a revision, weights in a Python package, or a local
 folder. Nothing here loads torch."""
 
 import hashlib
@@ -25,20 +25,20 @@ from compute.base.files import digest
 from compute.datasets import unpacked_size
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
-"""Files of a model's folder that are read and so determine its identity."""
+"""Files of a model's folder that are read, and therefore determine its identity."""
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NAMED = re.compile(
-    # Two dots would leave the hub's cache, and the hub itself does not allow two dashes.
+    # Two dots would lead out of the hub's cache, and the hub itself does not allow two dashes.
     r"(?!.*\.\.)(?!.*--)(?:\w(?:[\w.-]*\w)?/)?\w(?:[\w.-]{0,94}\w)?(?:@\w[\w./-]*)?",
     re.ASCII,
 )
-"""Pattern of `model` or `owner/model`, either with a revision."""
+"""Pattern of `model` or `owner/model`, either of them with or without a revision."""
 _PATIENCE = 3
-"""Seconds within which the hub must answer."""
+"""Number of seconds within which the hub must answer."""
 _PROBED = 60
-"""Seconds for which an answer, or a missing answer, is reused."""
+"""Number of seconds for which an answer, or the lack of one, is reused."""
 LATEST = "main"
-"""Revision of a model that is not in REVISIONS; its commit is recorded with the run."""
+"""Revision used for models that are not in REVISIONS; the commit is recorded with the run."""
 REVISIONS: Mapping[str, str] = MappingProxyType(
     {
         "bert-base-uncased": "86b5e0934494bd15c9632b12f734a8a67f723594",
@@ -57,18 +57,16 @@ REVISIONS: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Commits on the Hugging Face hub of the catalogue's models. Each commit was also found elsewhere:
-in MTEB's list of models, in caches named in public code, or in public addresses of the hub."""
+"""Commits of the catalogue's models on the Hugging Face hub. Each was also found elsewhere: in
+MTEB's list of models, in caches named in public code, or in public addresses of the hub."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The weights of one model, pinned.
-
-    `model` is a name of the Hugging Face hub or, if it starts with `/`, `.` or `~`, a folder.
-    `revision` is a commit of the hub. `sha256`, if known, is that of the weights' file and is
-    checked. `package` names a Python package with the weights, which is tried first.
-    """
+    """The weights of one model, pinned. `model` is a name on the Hugging Face hub or, if it starts
+    with `/`, `.` or `~`, a folder. `revision` is a commit of the hub. `sha256`, if known, is the
+    checksum of the weights' file, which is verified. `package` names a Python package with the
+    weights, which is tried first."""
 
     model: str
     revision: str = "main"
@@ -81,7 +79,7 @@ class Checkpoint:
         return self.model.startswith(("/", ".", "~"))
 
     def identity(self) -> dict[str, Any]:
-        """Identity of the weights: their hash if known, otherwise the revision."""
+        """Return the identity of the weights: their hash if known, otherwise the revision."""
         if self.is_local:
             return {"weights": _content(self._local())}
         if self.sha256:
@@ -89,8 +87,8 @@ class Checkpoint:
         return {"model": self.model, "revision": self.revision}
 
     def check(self, *libraries: str) -> None:
-        """Raise Unavailable if a library, the folder or its weights, the network, or memory is
-        missing. The hub is contacted at most once a minute for all checkpoints, and only for
+        """Raise Unavailable if a library, the folder or its weights, the network or enough memory
+        is missing. The hub is contacted at most once a minute for all checkpoints, and only for
         weights that are not stored here."""
         require(*libraries)
         here = self.folder() if self.is_local or self._packaged() else self._cached()
@@ -103,8 +101,8 @@ class Checkpoint:
             )
 
     def folder(self) -> Path:
-        """The folder of the model, downloaded first if needed; its weights are verified. Raises
-        Unavailable if it cannot be loaded or is not the pinned model."""
+        """Return the folder of the model, downloaded first if needed, after verifying its weights.
+        Raises Unavailable if it cannot be loaded or is not the pinned model."""
         if self.is_local:
             folder = self._local()
         elif self._packaged():
@@ -116,14 +114,16 @@ class Checkpoint:
         return folder
 
     def commit(self) -> str:
-        """The local commit of the hub for `revision`; empty if it is not cached."""
+        """Return the commit that is cached for `revision`; empty if none is."""
         cached = None if self.is_local or self._packaged() else self._cached()
         return cached.name if cached else ""
 
     def _packaged(self) -> bool:
+        """Return whether its package is installed."""
         return bool(self.package) and importlib.util.find_spec(self.package) is not None
 
     def _local(self) -> Path:
+        """Return its local folder. Raises Unavailable if that has no model or no weights."""
         folder = Path(self.model).expanduser()
         if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
             raise Unavailable(
@@ -136,6 +136,7 @@ class Checkpoint:
         return folder
 
     def _fits(self, needed: int) -> None:
+        """Raise Unavailable if less memory is free than the weights need."""
         free = unpacked_size.free_memory()
         if needed > free:
             raise Unavailable(
@@ -144,10 +145,10 @@ class Checkpoint:
             )
 
     def _cached(self) -> Path | None:
-        """Its folder in the hub's cache, with weights; None if it is incomplete."""
+        """Return its folder in the hub's cache; None if it is missing or lacks weights."""
         from huggingface_hub import constants
 
-        # A closer check would load the hub's whole client, even for listing systems.
+        # This cheap check comes first, since a closer one loads the hub's whole client.
         if not Path(constants.HF_HUB_CACHE, f"models--{self.model.replace('/', '--')}").is_dir():
             return None
         from huggingface_hub import snapshot_download
@@ -159,17 +160,18 @@ class Checkpoint:
             )
         except LocalEntryNotFoundError:
             return None
-        # An interrupted download may have only the weights of small modules, in subfolders.
+        # An interrupted download may contain only the weights of small modules, in subfolders.
         own = (folder / "config.json").is_file()
         here = [file for file in _weights(folder) if not own or file.parent == folder]
         return folder if here else None
 
     def _downloaded(self) -> Path:
+        """Download it from the hub. Raises Unavailable if that fails."""
         try:
             # Some small modules besides the encoder have only pickled weights.
             fetched = _fetch(self.model, self.revision, [*_CONTENT[:-1], "[0-9]*/*.bin"])
             if not any(fetched.glob("*.safetensors")):
-                # Older models have only pickled weights, which torch reads as weights only.
+                # Older models have only pickled weights, which torch reads without running code.
                 fetched = _fetch(self.model, self.revision, [*_CONTENT])
         except OSError as error:
             raise Unavailable(
@@ -179,6 +181,7 @@ class Checkpoint:
         return fetched
 
     def _verify(self, weights: Path) -> None:
+        """Raise Unavailable if the file of weights is not the pinned one."""
         if not weights.is_file() or sha256_of(weights) != self.sha256:
             raise Unavailable(
                 f"{weights} is not the pinned {self.model}: "
@@ -195,26 +198,24 @@ MINILM = Checkpoint(
 
 
 class OfCheckpoint:
-    """A system that reads, or starts from, the weights of a checkpoint: its parameter `model`."""
+    """A system that reads, or is trained from, a checkpoint: its parameter `model`."""
 
     if TYPE_CHECKING:
 
         @property
         def checkpoint(self) -> Checkpoint:
-            """The weights."""
+            """Return the checkpoint with the weights."""
 
     @property
     def model(self) -> str:
-        """Name or folder of the checkpoint; of two checkpoints, the documents' one."""
+        """Return the name or folder of the checkpoint; of two, that of the documents' one."""
         return self.checkpoint.model
 
 
 def from_text(text: str) -> Checkpoint:
-    """The named checkpoint: `name` or `name@revision` of the hub, or a folder.
-
-    A name without revision means the pinned revision, otherwise `main`; all-MiniLM-L6-v2 comes from
-    its package. Raises WrongInput for anything else.
-    """
+    """Return the checkpoint with this name: `name` or `name@revision` on the hub, or a folder. A
+    name without a revision means the pinned revision, otherwise `main`; all-MiniLM-L6-v2 comes from
+    its package. Raises WrongInput for anything else."""
     if text.startswith(("/", ".", "~")):
         return Checkpoint(str(Path(text).expanduser().resolve()), revision="")
     if not _NAMED.fullmatch(text):
@@ -229,7 +230,7 @@ def from_text(text: str) -> Checkpoint:
 
 
 def resolved(method: object) -> dict[str, str]:
-    """The commit of each hub model that a searcher or combiner reads, by name."""
+    """Return the cached commit of each hub model that a searcher or combiner reads, by name."""
     fields = ("checkpoint", "query_checkpoint")
     found = (getattr(method, field, None) for field in fields)
     named = {item.model: item.commit() for item in found if isinstance(item, Checkpoint)}
@@ -243,6 +244,7 @@ def _fetch(model: str, revision: str, patterns: list[str]) -> Path:
 
 
 def _hub_answers() -> bool:
+    """Return whether the hub is reachable, and not disabled by the environment."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE") == "1":
@@ -251,14 +253,15 @@ def _hub_answers() -> bool:
 
 
 def answers(address: str) -> bool:
-    """Return whether a web address can be connected to; each is tried at most once a minute."""
-    # Behind a proxy, the proxy must answer.
+    """Return whether a web address accepts connections; each is tried at most once a minute."""
+    # Behind a proxy, it is the proxy that must answer.
     found = urlsplit(getproxies().get("https") or address)
     return _probe(found.hostname or "", found.port or 443, int(time.monotonic()) // _PROBED)
 
 
 @lru_cache(maxsize=8)
 def _probe(host: str, port: int, _minute: int) -> bool:
+    """Return whether a host accepts connections; the cache holds for a minute."""
     found: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def connect() -> None:
@@ -268,7 +271,7 @@ def _probe(host: str, port: int, _minute: int) -> bool:
         except OSError:
             found.put(False)
 
-    # In a thread, since looking up a name has no timeout.
+    # This runs in a thread, since a name lookup has no timeout.
     threading.Thread(target=connect, daemon=True).start()
     try:
         return found.get(timeout=_PATIENCE)
@@ -284,12 +287,12 @@ def require(*libraries: str, remedy: str = ": pip install -r requirements.txt") 
 
 
 def weights_bytes(folder: Path) -> int:
-    """Bytes of the weights stored in a model's folder."""
+    """Return the size in bytes of the weights in a model's folder."""
     return sum(file.stat().st_size for file in _weights(folder))
 
 
 def _weights(folder: Path) -> list[Path]:
-    """The files of weights: safetensors if there are any, otherwise pickled ones."""
+    """Return the files of weights: safetensors if there are any, otherwise pickled ones."""
     safe = [*folder.rglob("*.safetensors")]
     return safe or [*folder.rglob("*.bin")]
 
@@ -299,14 +302,14 @@ def _gigabytes(count: int) -> str:
 
 
 def _content(folder: Path) -> str:
-    """SHA-256 over the names and hashes of a folder's files, in the order of their names."""
+    """Return the SHA-256 of names and hashes of a folder's files, in order of name."""
     files = sorted({file for pattern in _CONTENT for file in folder.rglob(pattern)})
     lines = [f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def sha256_of(file: Path) -> str:
-    """SHA-256 of a file, recomputed only after a change."""
+    """Return the SHA-256 of a file, recomputed only after a change."""
     return _sha256(file, file.stat().st_mtime_ns)
 
 

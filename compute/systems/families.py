@@ -1,4 +1,4 @@
-"""Families: systems defined by a name, not by a row; `names` reads and writes the names.
+"""Families: systems that are defined by a name instead of a row; `names` reads and writes names.
 
 rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)  dense(some/model)
 sparse(some/model,max_length=256)  maxsim(some/model)
@@ -29,12 +29,14 @@ FUSIONS = {"rrf": "RRF", "interpolate": "Interpolation"}
 
 
 def system(name: str) -> System:
-    """The system named by `name`, under its canonical name: `bm25(k1=1.20)` is `bm25(k1=1.2)`.
-    Raises WrongInput for an invalid name, an unknown system, or unknown parameters."""
+    """Return the system with this name, under its canonical name: `bm25(k1=1.20)` is
+    `bm25(k1=1.2)`. Raises WrongInput for an invalid name, an unknown system, or unknown
+    parameters."""
     return _built(names.parse(name))
 
 
 def _built(read: names.Name) -> System:
+    """Build the system of a parsed name."""
     if read.trained_on:
         return _trained(read)
     if read.base in FAMILIES:
@@ -49,6 +51,7 @@ def _built(read: names.Name) -> System:
 
 
 def _trained(read: names.Name) -> System:
+    """Build the system of a name such as `genq[scifact]`."""
     row = SYSTEMS.get(read.base)
     if row is None or row.recipe is None:
         known = ", ".join(name for name, row in SYSTEMS.items() if row.recipe)
@@ -59,8 +62,8 @@ def _trained(read: names.Name) -> System:
 
 
 def from_outside(name: str) -> System:
-    """The system named on a page: like `system`, but without folders of this machine. Raises
-    WrongInput, also for a name that reads weights from a folder."""
+    """Return the system that a page names. Raises WrongInput as `system` does, and for a name that
+    reads weights from a folder of this machine."""
     found = system(name)
     if reads_a_folder(name):
         raise WrongInput(
@@ -75,7 +78,7 @@ def reads_a_folder(name: str) -> bool:
     try:
         found = system(name)
     except WrongInput:
-        # The name of an imported run is only a name.
+        # An imported run may have a name that is not a system's.
         return False
     named = (
         getattr(method, field, None)
@@ -87,9 +90,9 @@ def reads_a_folder(name: str) -> bool:
 
 
 def rows_behind(name: str) -> set[str]:
-    """Rows of the catalogue that a system is made from: two for `rrf(bm25(b=1),minilm)`. A system
-    trained on a dataset counts as a row. An unreadable name, such as an imported run's, is returned
-    unchanged."""
+    """Return the rows of the catalogue from which a system is made: two for
+    `rrf(bm25(b=1),minilm)`. A system trained on a dataset counts as a row. A name that is not a
+    system's, such as an imported run's, is returned unchanged."""
     try:
         found = system(name)
     except WrongInput:
@@ -103,12 +106,10 @@ def rows_behind(name: str) -> set[str]:
 
 
 def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
-    """The datasets whose judged queries trained, here, a system or one that it is made from, or
-    chose a setting of its fusion.
-
-    `collections`: the collection of each known dataset. Recipes learn from the train split; where
-    there is none, from the judged queries of the dataset that they are given.
-    """
+    """Return the datasets on whose judged queries a system, or one from which it is made, was
+    trained here, or a parameter of its fusion was chosen. `collections` has the collection of each
+    known dataset. Recipes learn from the train split or, if there is none, from the judged queries
+    of the dataset that they are given."""
     found = _tuned_on(name)
     for row in rows_behind(name):
         with contextlib.suppress(WrongInput):  # an imported run's name
@@ -120,7 +121,7 @@ def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
 
 
 def _tuned_on(name: str) -> set[str]:
-    """Datasets that chose a setting of a fusion, or of a fusion that it is made from."""
+    """Return the datasets on which a fusion's parameters, or those of its inputs, were chosen."""
     try:
         read = names.parse(name)
     except WrongInput:  # an imported run's name
@@ -130,15 +131,16 @@ def _tuned_on(name: str) -> set[str]:
 
 
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
-    """The system with a family's name: its canonical `name` with classified arguments. `inputs` are
-    the canonical names of the systems among them."""
+    """Make a system of a family. `name` is its canonical name; `inputs` are the canonical names of
+    the systems among its arguments."""
     row = System(name.base, search=method, inputs=inputs, family=family, evidence=REFERENCE)
     found = row.with_parameters(name)
     return replace(found, title=_title(names.parse(found.name), inputs))
 
 
 def _title(name: names.Name, inputs: Sequence[str]) -> str:
-    """`RRF: BM25 + rrf(a,b), k=10`, as unique as the name; for other families, the name itself."""
+    """Return a title that is as unique as the name: `RRF: BM25 + rrf(a,b), k=10`; for families
+    other than fusions, the name itself."""
     if name.base not in FUSIONS:
         return str(name)
     given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]
@@ -147,17 +149,15 @@ def _title(name: names.Name, inputs: Sequence[str]) -> str:
 
 
 def _called(name: str) -> str:
-    """Title of a system in the catalogue: plain `BM25` for `bm25`; other names are unchanged."""
+    """Return a system's title, such as plain `BM25` for `bm25`; other names are unchanged."""
     title = SYSTEMS[name].title if name in SYSTEMS else name
     plain = title.partition(" (")[0]
     return plain if plain.lower() == name else title
 
 
 def input_name(name: names.Name) -> str:
-    """The canonical name of a system whose run is imported; other names are unchanged.
-
-    Raises WrongInput if the name has brackets and no system of the catalogue has it.
-    """
+    """Return the canonical name of an input; the name of an imported run is unchanged. Raises
+    WrongInput if the name has brackets and is not a system's."""
     plain = str(name) == name.base
     if plain and name.base not in SYSTEMS and name.base not in FAMILIES:
         return name.base
@@ -165,6 +165,7 @@ def input_name(name: names.Name) -> str:
 
 
 def _fusion(method: Method) -> Builder:
+    """Return a builder of fusions, which checks their inputs."""
     def build(name: names.Name) -> System:
         inputs = tuple(map(input_name, name.inputs))
         if len(set(inputs)) < max(len(inputs), 2):
@@ -178,6 +179,7 @@ def _fusion(method: Method) -> Builder:
 
 
 def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
+    """Return a builder of systems that are one model, such as `dense(some/model)`."""
     def build(name: names.Name) -> System:
         if len(name.inputs) != 1:
             raise WrongInput(f"{name}: name one model, or its folder, like {name.base}(some/model)")
@@ -187,6 +189,7 @@ def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
 
 
 def _reranker(method: Callable[[Checkpoint], Reranker]) -> Builder:
+    """Return a builder of rerankers, such as `rerank(bm25,some/model)`."""
     def build(name: names.Name) -> System:
         if len(name.inputs) != 2:
             raise WrongInput(
@@ -201,6 +204,7 @@ def _reranker(method: Callable[[Checkpoint], Reranker]) -> Builder:
 
 
 def _checkpoint(name: names.Name, model: names.Name) -> Checkpoint:
+    """Return the checkpoint that an argument names. Raises WrongInput if it is not a model."""
     if str(model) != model.base:
         raise WrongInput(f"{name}: {model} is not the name or the folder of a model")
     if "model" in dict(name.parameters):
@@ -221,4 +225,4 @@ FAMILIES: Mapping[str, Builder] = MappingProxyType(
         "rerank-maxsim": _reranker(LateReranker),
     }
 )
-"""Families by the word before the bracket."""
+"""Builders of the families, by the word before the bracket."""

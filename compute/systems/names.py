@@ -1,4 +1,4 @@
-"""System names: the one place that reads and writes them.
+"""Reads and writes system names. No other module does.
 
     name     = word [ "[" word "]" ] [ "(" argument { "," argument } ")" ]
     argument = name | word "=" value
@@ -6,8 +6,8 @@
 
 A word is any text without spaces, commas, equals signs and brackets. So `bm25(k1=1.2,b=0.75)`,
 `rrf(bm25,minilm)`, `rerank(bm25-multifield,cross-encoder/x,depth=100)` and
-`bm25-augmented[nfcorpus]` are names: square brackets contain the training dataset, and names in
-round brackets are the systems it is made from.
+`bm25-augmented[nfcorpus]` are names. Square brackets contain the training dataset; names in round
+brackets are the systems or models from which the system is made.
 """
 
 import re
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 @dataclass(frozen=True)
 class Name:
-    """A parsed system name; `str(name)` writes it: no spaces, systems before parameters."""
+    """A parsed system name. `str(name)` writes it without spaces, inputs before parameters."""
 
     base: str
     trained_on: str = ""
@@ -41,8 +41,8 @@ class Name:
 
 
 def parse(text: str) -> Name:
-    """The name written in `text`; spaces around its marks are ignored. Raises WrongInput, with the
-    place, for anything that is not a name."""
+    """Parse a name; spaces around its marks are ignored. Raises WrongInput, with the place, for
+    anything that is not a name."""
     reader = _Reader(text)
     name = reader.name(depth=0)
     if reader.position < len(reader.tokens):
@@ -52,8 +52,9 @@ def parse(text: str) -> Name:
 
 
 def canonical(name: Name, defaults: Mapping[str, Value]) -> Name:
-    """`name` with parameters in the order of `defaults`, without those equal to their default.
-    Raises WrongInput for a parameter not in `defaults` or a value of another kind."""
+    """Return `name` with its parameters in the order of `defaults`, without those equal to their
+    default. Raises WrongInput for a parameter that is not in `defaults` or a value of another
+    kind."""
     given = dict(name.parameters)
     for key, value in given.items():
         if key not in defaults:
@@ -68,12 +69,13 @@ def canonical(name: Name, defaults: Mapping[str, Value]) -> Name:
 
 
 def _kind(value: Value) -> str:
+    """Say what kind of value it is, for messages."""
     kinds: dict[type, str] = {int: "whole number", float: "number"}
     return kinds.get(type(value), "word")
 
 
 def _text(value: Value) -> str:
-    """The shortest decimal that reads back as `value`: 0.9, 1, 0.00001."""
+    """Return the shortest decimal that reads back as `value`, such as 0.9, 1 or 0.00001."""
     if isinstance(value, float):
         digits = format(Decimal(repr(value)), "f")
         return digits.rstrip("0").rstrip(".") if "." in digits else digits
@@ -81,7 +83,7 @@ def _text(value: Value) -> str:
 
 
 class _Reader:
-    """Recursive descent over the tokens of one name."""
+    """A recursive descent parser of one name."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -89,22 +91,24 @@ class _Reader:
         self.position = 0
 
     def wrong(self, fault: str) -> WrongInput:
+        """Return the error for a fault in the name."""
         return WrongInput(
             f"{self.text!r} is not a system name: {fault}; "
             "names read like bm25(k1=1.2,b=0.75) or rrf(bm25,minilm)"
         )
 
     def place(self) -> str:
+        """Say where the next token is, for messages."""
         ended = self.position >= len(self.tokens)
         return "its end" if ended else f"character {self.tokens[self.position].start() + 1}"
 
     def _mark(self, ahead: int) -> str:
-        """The mark or word at this distance ahead; empty beyond both ends."""
+        """Return the mark or word at this distance from the next one; empty beyond either end."""
         at = self.position + ahead
         return self.tokens[at].group() if 0 <= at < len(self.tokens) else ""
 
     def without_word(self) -> str:
-        """Message about a missing word."""
+        """Return the message about a missing word."""
         before, now = self._mark(-1), self._mark(0)
         if before == "=":
             return f"a value is missing after {self._mark(-2)}= at {self.place()}"
@@ -119,21 +123,25 @@ class _Reader:
         return f"a word is missing at {self.place()}"
 
     def next_is(self, mark: str, ahead: int = 0) -> bool:
+        """Return whether the next token, or one further ahead, is this mark."""
         at = self.position + ahead
         return at < len(self.tokens) and self.tokens[at].group() == mark
 
     def take(self, mark: str) -> None:
+        """Consume a mark. Raises WrongInput if it is missing."""
         if not self.next_is(mark):
             raise self.wrong(f"{mark} is missing at {self.place()}")
         self.position += 1
 
     def word(self) -> str:
+        """Consume and return a word. Raises WrongInput if it is missing."""
         if self.position >= len(self.tokens) or self.tokens[self.position].group() in "[](),=":
             raise self.wrong(self.without_word())
         self.position += 1
         return self.tokens[self.position - 1].group()
 
     def name(self, depth: int) -> Name:
+        """Read a name at this depth of brackets."""
         if depth > MAX_NESTING:
             raise self.wrong(f"more than {MAX_NESTING} nested brackets")
         base, trained_on = self.word(), ""
@@ -145,6 +153,7 @@ class _Reader:
         return Name(base, trained_on, inputs, parameters)
 
     def arguments(self, depth: int) -> tuple[tuple[Name, ...], tuple[tuple[str, Value], ...]]:
+        """Read the arguments in brackets: names and parameters."""
         inputs: list[Name] = []
         parameters: dict[str, Value] = {}
         opened = self.place()
@@ -166,6 +175,7 @@ class _Reader:
         return tuple(inputs), tuple(parameters.items())
 
     def value(self) -> Value:
+        """Read a value: a number, or else a word."""
         word = self.word()
         if not _NUMBER.fullmatch(word):
             return word

@@ -1,4 +1,4 @@
-"""Interface of a system family: a searcher of documents, or a combiner of other runs."""
+"""Interfaces of systems: a searcher of documents, or a combiner of other runs."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
 
-# Only for types: the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Progress = Callable[[int, int, str], None]
 """Receives (done, total, unit) from time to time, such as (500, 3633, "documents")."""
 Ask = Callable[[str, int], object]
-"""Answer one query: its text, and the maximum number of hits. For timing; the result is not
-used."""
+"""A function that answers one query, from its text and the maximum number of hits. It serves to
+measure latency; its result is not used."""
 Span = tuple[int, int]
-"""Documents by position in the file: the first, and the one after the last."""
+"""A span of documents by position in the file: the first, and the one after the last."""
 AskWith = Callable[[str, Sequence["DataFrame"]], object]
-"""The same from the hits of each input for the query (query_id, doc_id, rank, score)."""
+"""The same from the query's text and its hits by input (query_id, doc_id, rank, score)."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Request to a searcher or a combiner."""
+    """A request to a searcher or a combiner."""
 
     queries: DataFrame
     """query_id, text."""
     depth: int
-    """Number of hits per query."""
+    """Maximum number of hits per query."""
     settings: Settings
     progress: Progress
 
     @property
     def texts(self) -> list[str]:
-        """The text of each query, empty if unknown."""
+        """Return the text of each query, empty if unknown."""
         return self.queries["text"].fillna("").tolist()
 
 
@@ -53,22 +53,20 @@ class Parametrised(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def identity(self) -> dict[str, Any]:
-        """Everything besides its inputs that affects its results, as JSON values."""
+        """Return everything besides its inputs that affects its results, as JSON values."""
         ...
 
     def check(self) -> None:
-        """Raise Unavailable, saying what is missing, before any work is done."""
+        """Raise Unavailable, which says what is missing, before any work is done."""
         ...
 
 
 class Searcher(Parametrised, Protocol):
-    """Method that indexes documents and ranks them for queries.
-
-    torch, faiss and Java start inside `index` and `search`.
-    """
+    """A method that indexes documents and ranks them for queries. torch, faiss and Java start only
+    inside `index` and `search`."""
 
     def index_identity(self) -> dict[str, Any]:
-        """The part of the identity that determines the index: equal parts share an index."""
+        """Return the part of the identity that determines the index; equal parts share an index."""
         ...
 
     def index(
@@ -79,44 +77,42 @@ class Searcher(Parametrised, Protocol):
         ...
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score: at most `depth` hits for each query."""
+        """Return at most `depth` hits for each query: query_id, doc_id, score."""
         ...
 
 
 @runtime_checkable
 class Combiner(Parametrised, Protocol):
-    """Method that makes a run from the runs of other systems, which its name lists."""
+    """A method that makes a run from the runs of other systems, which its name lists."""
 
     READS_DOCUMENTS: ClassVar[bool]
-    """True if it reads texts; otherwise it also works on datasets without documents."""
+    """True if it reads texts, so that it needs the documents of the dataset."""
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: hits of the queries, of which the first `depth` count.
-
+        """Return hits of the queries, of which the first `depth` count: query_id, doc_id, score.
         `inputs` are canonical runs (query_id, doc_id, rank, score) in the order of the system's
-        name; `documents` is Parquet (doc_id, title, text).
-        """
+        name; `documents` is a Parquet file (doc_id, title, text)."""
         ...
 
 
 @runtime_checkable
 class Divisible(Protocol):
-    """Work that several workers can divide by documents: usually an index."""
+    """Work that several workers can divide by documents, usually an index."""
 
     def piece_documents(self, settings: Settings) -> int:
-        """Number of documents per piece under these settings; 0 for no division."""
+        """Return the number of documents per piece under these settings; 0 means no division."""
         ...
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of a piece: systems share equal pieces even if their indexes differ."""
+        """Return a piece's identity; systems share equal pieces even if their indexes differ."""
         ...
 
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """Make the piece of these documents, in an empty folder. A searcher's `index` uses the
+        """Make the piece of these documents in an empty folder. A searcher's `index` uses the
         pieces in its own folder and makes the missing ones."""
         ...
 
@@ -126,9 +122,9 @@ class Approximate(Protocol):
     """A searcher whose index may miss some of the best documents."""
 
     def recall(self, folder: Path, settings: Settings) -> float | None:
-        """The mean share of the exact top 100 that it finds, over queries made from documents. It
-        depends on the search as well as on the index. None if the search is exact, or the index is
-        one of an earlier version."""
+        """Return the mean share of the exact top 100 that it finds, over queries made from
+        documents. It depends on the search as well as on the index. None if the search is exact, or
+        if an earlier version made the index."""
         ...
 
 
@@ -137,16 +133,16 @@ class Multilingual(Protocol):
     """A searcher that analyses texts in the language of the dataset."""
 
     def for_language(self, language: str) -> Searcher:
-        """The searcher for datasets in this language (en, pl), which is part of its identity."""
+        """Return the searcher for this language (en, pl), which is part of its identity."""
         ...
 
 
 @runtime_checkable
 class Rewriting(Protocol):
-    """A searcher that searches with another query than the given one."""
+    """A searcher that rewrites the given query."""
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
-        """query_id, piece, in_query, weight: the terms of each of `queries`."""
+        """Return the terms of each of `queries`: query_id, piece, in_query, weight."""
         ...
 
 
@@ -155,18 +151,18 @@ class TimedSearcher(Protocol):
     """A searcher whose latency can be measured: one query at a time, with everything loaded."""
 
     def session(self, folder: Path, settings: Settings) -> AbstractContextManager[Ask]:
-        """A function that answers one query on the index in `folder`."""
+        """Open a function that answers one query on the index in `folder`."""
         ...
 
 
 @runtime_checkable
 class TimedCombiner(Protocol):
-    """The same for a combiner: its own share of the latency."""
+    """A combiner whose own share of the latency can be measured."""
 
     def session(
         self, documents: Path | None, settings: Settings
     ) -> AbstractContextManager[AskWith]:
-        """A function that answers one query."""
+        """Open a function that answers one query."""
         ...
 
 
@@ -177,16 +173,16 @@ AnyMethod = TypeVar("AnyMethod", bound=Parametrised)
 
 
 _FIELDS = {"index": "index_kind"}
-"""Parameters whose field has another name, since `index` is a method of searchers."""
+"""Parameters whose field has another name; `index` is already a method of searchers."""
 
 
 def values(method: Parametrised) -> dict[str, Any]:
-    """The parameters of a method, in the order of its name, with their values."""
+    """Return the parameters of a method with their values, in the order of its name."""
     return {name: getattr(method, _FIELDS.get(name, name)) for name in method.PARAMETERS}
 
 
 def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
-    """The method with other parameters; `model` gives another checkpoint."""
+    """Return the method with other parameters; `model` sets the checkpoint."""
     given = {_FIELDS.get(name, name): value for name, value in values.items()}
     if "model" in given:
         given["checkpoint"] = checkpoints.from_text(str(given.pop("model")))
@@ -194,13 +190,13 @@ def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
 
 
 def in_language(method: Method, language: str) -> Method:
-    """The method for a dataset in this language."""
+    """Return the method for a dataset in this language."""
     return method.for_language(language) if isinstance(method, Multilingual) else method
 
 
 def no_hits() -> DataFrame:
-    """query_id, doc_id, score without a row."""
-    # Imported late: the catalogue of systems, which imports this, loads no pandas.
+    """Return an empty frame with query_id, doc_id and score."""
+    # This is imported late, since the catalogue of systems must not load pandas.
     from pandas import DataFrame, Series
 
     kinds = {"query_id": "str", "doc_id": "str", "score": "float64"}
@@ -208,18 +204,18 @@ def no_hits() -> DataFrame:
 
 
 def limited(default: Any, low: float, high: float = math.inf) -> Any:
-    """The default of a field of `Limited` with values from `low` to `high`."""
+    """Make a field of `Limited` with this default and values from `low` to `high`."""
     return field(default=default, metadata={"limits": (low, high)})
 
 
 def one_of(*known: str) -> Any:
-    """The default of a field of `Limited`, and its other possible values."""
+    """Make a field of `Limited` with these possible values, of which the first is the default."""
     return field(default=known[0], metadata={"known": known})
 
 
 @dataclass(frozen=True)
 class Limited:
-    """Base of methods whose fields have limits. Raises WrongInput for a value outside them."""
+    """A base of methods whose fields have limits. Raises WrongInput for a value outside them."""
 
     def __post_init__(self) -> None:
         for one in fields(self):

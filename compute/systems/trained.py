@@ -1,6 +1,7 @@
-"""Trained models: parts of the store that hold a folder, and weights that a system loads.
+"""Trained models: parts of the store that hold a folder, as weights that a system loads.
 
-A model is searched in the home of the current settings, like weights of the hub in the hub's cache.
+A model is looked up in the home of the current settings, as weights of the hub are in the hub's
+cache.
 """
 
 import hashlib
@@ -22,37 +23,38 @@ from compute.systems import names
 from compute.systems.checkpoints import Checkpoint, require
 
 CHUNK = 4 * 1024**2
-"""Bytes of a file per row."""
+"""Number of bytes of a file per row."""
 _SCHEMA = pa.schema([("file", pa.string()), ("number", pa.int32()), ("content", pa.binary())])
 
 
 @dataclass(frozen=True)
 class TrainedModel(Checkpoint):
-    """The weights made by a recipe; `model` is their system's name, `genq[scifact](seed=1)`."""
+    """The weights that a recipe made; `model` is the name of their system, such as
+    `genq[scifact](seed=1)`."""
 
     @property
     def dataset(self) -> str:
-        """Dataset on which it was trained."""
+        """Return the dataset on which it was trained."""
         return names.parse(self.model).trained_on
 
     def part(self) -> Part:
-        """The stored model. Raises Unavailable, naming the command that trains it."""
+        """Return the stored model. Raises Unavailable, which names the command that trains it."""
         found = _store(settings.load()).part("model", self.dataset, self.model)
         if found is None:
             raise Unavailable(f"{self.model} is not trained here: {command(self.model)}")
         return found
 
     def identity(self) -> dict[str, Any]:
-        """The fingerprint of the model, which depends on its weights and its training."""
+        """Return the fingerprint of the model, which depends on its weights and its training."""
         return {"trained": self.part().fingerprint}
 
     def check(self, *libraries: str) -> None:
-        """Raises Unavailable when it is not trained yet, or a library is missing."""
+        """Raise Unavailable if it is not trained yet or a library is missing."""
         require(*libraries)
         self.part()
 
     def folder(self) -> Path:
-        """The folder of the model, unpacked into a cache first; its content is verified."""
+        """Return the folder of the model, unpacked into a cache first; its content is verified."""
         part = self.part()
         with caches.folder(
             settings.load(), part.fingerprint, lambda aside: unpack(part, aside)
@@ -60,25 +62,25 @@ class TrainedModel(Checkpoint):
             return folder
 
     def commit(self) -> str:
-        """It has no commit of the hub."""
+        """Return nothing, since it has no commit on the hub."""
         return ""
 
 
 def command(name: str) -> str:
-    """Command that trains a system: `python -m compute train 'genq(seed=1)' scifact`."""
+    """Return the command that trains it: `python -m compute train 'genq(seed=1)' scifact`."""
     read = names.parse(name)
     untrained = names.Name(read.base, parameters=read.parameters)
     return f"python -m compute train {shlex.quote(str(untrained))} {shlex.quote(read.trained_on)}"
 
 
 def behind(method: object) -> list[Part]:
-    """The trained models that a searcher or combiner loads. Raises Unavailable."""
+    """Return the trained models that a method loads. Raises Unavailable if one is missing."""
     found = (getattr(method, name, None) for name in ("checkpoint", "query_checkpoint"))
     return [model.part() for model in found if isinstance(model, TrainedModel)]
 
 
 def content_hash(folder: Path) -> str:
-    """SHA-256 over names, sizes and bytes of a folder's files, in the order of their names."""
+    """Return the SHA-256 of names, sizes and bytes of a folder's files, in order of name."""
     digest = hashlib.sha256()
     for name, file in _files(folder):
         digest.update(f"{name}\0{file.stat().st_size}\0".encode())
@@ -89,7 +91,7 @@ def content_hash(folder: Path) -> str:
 
 
 def packed(folder: Path) -> Iterator[pa.RecordBatch]:
-    """A folder as rows: file, number (of the chunk, from 0), content. An empty file has one row."""
+    """Yield a folder as rows: file, number (of the chunk, from 0), content."""
     for name, file in _files(folder):
         with file.open("rb") as stream:
             number = 0
@@ -100,7 +102,7 @@ def packed(folder: Path) -> Iterator[pa.RecordBatch]:
 
 
 def unpack(part: Part, folder: Path) -> None:
-    """Write the files of a model into a folder. Raises WrongInput if its content changed."""
+    """Write the files of a model into a folder. Raises WrongInput if their content has changed."""
     for batch in parquet_files.batches(part.path, _SCHEMA.names, 1):
         row = batch.to_pylist()[0]
         name = PurePosixPath(row["file"])
@@ -121,5 +123,5 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
 
 @lru_cache(maxsize=4)
 def _store(now: Settings) -> Store:
-    """The store of a home, opened once, since every named system needs it."""
+    """Open the store of a home, once, since every trained system in a name needs it."""
     return Store(now)

@@ -1,4 +1,4 @@
-"""Examples: queries with their judgements, BM25's hard negatives, and documents by row."""
+"""Training examples: queries with their judgements, BM25's hard negatives, and documents by row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,28 +18,29 @@ from compute.systems.training.recipes import Material
 
 WHOLE = 200_000
 """A corpus of at most this many documents is kept completely, so held-out queries are ranked among
-all documents; of a larger corpus, only documents relevant to a query or found by BM25 are kept."""
+all documents. Of a larger corpus, only documents that are relevant to a query or found by BM25 are
+kept."""
 HELD_OUT = 10
-"""One in this many training queries is held out if the dataset has no dev split."""
+"""One in HELD_OUT training queries is held out if the dataset has no dev split."""
 _DRAW = 20_210
-"""Seed of that choice; the same queries are held out for every training seed."""
+"""Seed of the choice of held-out queries, which is the same for every training seed."""
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Queries with a relevant document; rows are the rows of documents."""
+    """Queries with a relevant document; rows refer to the rows of documents."""
 
     query_ids: list[str]
     pieces: list[list[int]]
     judged: list[set[int]]
-    """Rows that are judged relevant."""
+    """Rows of the documents that are judged relevant, by query."""
     hard: list[NDArray[np.int64]]
     """Rows found by BM25 but not judged relevant, best first; empty for held-out queries."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Data for a training."""
+    """The data for a training."""
 
     documents: Documents
     train: Queries
@@ -55,15 +56,15 @@ class Pairs:
     queries: NDArray[np.int64]
     """Positions in `Queries`."""
     rows: NDArray[np.int64]
-    """Distinct documents of the batch."""
+    """Rows of the distinct documents of the batch."""
     positive: NDArray[np.int64]
     """Position of each query's relevant document in `rows`."""
     masked: NDArray[np.bool_]
-    """queries x rows: other documents judged relevant, which are not negatives."""
+    """queries x rows: whether a document is another one judged relevant, and so not a negative."""
 
 
 def read(material: Material, hard_from: int, progress: Progress) -> Examples:
-    """Examples from the data. Raises WrongInput if no query has a relevant document."""
+    """Make examples from the material. Raises WrongInput if no query has a relevant document."""
     table = {name: pq.read_table(material.path(name)).to_pandas() for name in _frames(material)}
     hits = pq.read_table(material.path("hits"), columns=["query_id", "doc_id", "rank"]).to_pandas()
     kept = _kept(material.path("documents"), [*_judged(table)], hits)
@@ -81,7 +82,7 @@ def read(material: Material, hard_from: int, progress: Progress) -> Examples:
 
 
 def epoch(queries: Queries, batch: int, hard: int, random: np.random.Generator) -> Iterator[Pairs]:
-    """All queries once, in random order, each with a random relevant document."""
+    """Yield batches of all queries, once in random order, each with a random relevant document."""
     order = random.permutation(len(queries.query_ids))
     for start in range(0, len(order), batch):
         places = order[start : start + batch]
@@ -96,7 +97,8 @@ def epoch(queries: Queries, batch: int, hard: int, random: np.random.Generator) 
 def _pairs(
     queries: Queries, places: NDArray[np.int64], drawn: list[int], negatives: list[int]
 ) -> Pairs:
-    # Sorted by length, so that the encoder reads little padding.
+    # Queries are sorted by length, so that the encoder reads little padding.
+    """Make a batch of queries, their drawn relevant documents, and hard negatives."""
     order = np.argsort([len(queries.pieces[place]) for place in places], kind="stable")
     places, positives = places[order], np.array(drawn)[order]
     rows = np.unique(np.array([*drawn, *negatives], np.int64))
@@ -111,12 +113,14 @@ def _frames(material: Material) -> list[str]:
 
 
 def _judged(table: Mapping[str, DataFrame]) -> Iterator[str]:
+    """Yield the ids of all documents that are judged relevant."""
     for name in ("judgements", "held_out_judgements"):
         if name in table:
             yield from table[name].loc[table[name]["relevance"] > 0, "doc_id"]
 
 
 def _kept(documents: Path, judged: Sequence[str], hits: DataFrame) -> set[str] | None:
+    """Return the ids of the documents to keep, or None to keep all."""
     if parquet_files.opened(documents).metadata.num_rows <= WHOLE:
         return None
     return set(judged) | set(hits["doc_id"])
@@ -134,6 +138,7 @@ def _queries(
     hits: DataFrame | None,
     hard_from: int,
 ) -> Queries:
+    """Return the queries with a relevant document; without `hits` they have no hard negatives."""
     row = {doc_id: place for place, doc_id in enumerate(documents.doc_ids)}
     relevant: dict[str, set[int]] = {}
     for query_id, doc_id in judgements.loc[
@@ -158,7 +163,7 @@ def _queries(
 def _hits(
     hits: DataFrame, row: Mapping[str, int], relevant: Mapping[str, set[int]], hard_from: int
 ) -> dict[str, NDArray[np.int64]]:
-    """First rows of each query that BM25 found and that are not judged relevant."""
+    """Return the first `hard_from` rows that BM25 found for each query, without relevant ones."""
     found: dict[str, NDArray[np.int64]] = {}
     for query_id, group in hits.sort_values(["query_id", "rank"]).groupby("query_id", sort=False):
         judged = relevant.get(str(query_id), set())
@@ -169,7 +174,7 @@ def _hits(
 
 
 def _parted(queries: Queries) -> tuple[Queries, Queries]:
-    """Queries to train on, and queries to hold out."""
+    """Divide queries into those to train on and those to hold out."""
     size = len(queries.query_ids)
     held = set(np.random.default_rng(_DRAW).permutation(size)[: size // HELD_OUT].tolist())
 

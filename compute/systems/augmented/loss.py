@@ -1,7 +1,8 @@
 """Training objective: a contrastive loss over BM25 scores, and a penalty on augmentation.
 
-score(q, d) = (w(q) * v * (bow(q) + a(q)))^T f(d), `*` element by element. The vocabulary here is
-that of the training corpus: a piece in no document scores nothing.
+score(q, d) = (w(q) * v * (bow(q) + a(q)))^T f(d), where `*` multiplies element by element. The
+vocabulary is that of the training corpus, since a piece that no document has adds nothing to a
+score.
 """
 
 from dataclasses import dataclass
@@ -13,23 +14,21 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Asked:
-    """Word pieces of a batch's queries, each once per query, and their weights."""
+    """Word pieces of a batch's queries, each one once per query, and their weights."""
 
     query: Tensor
-    """Row of each piece's query (int64)."""
+    """Row of the query to which each piece belongs (int64)."""
     piece: Tensor
-    """Number of each piece, a column of the documents (int64)."""
+    """Number of each piece, which is a column of the documents (int64)."""
     weight: Tensor
     """w(q) of each piece."""
 
 
 def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:
-    """Queries x documents.
-
-    `added` is a(q), queries x vocabulary; `documents` is sparse, documents x vocabulary: v * f(d).
-    Added pieces have weight 1, so the product with a(q) is right except for the pieces of the
-    query: they have w (1 + a) instead of a, and the difference is added from only their columns.
-    """
+    """Return the scores, queries x documents. `added` is a(q), queries x vocabulary; `documents` is
+    v * f(d), a sparse matrix of documents x vocabulary. Added pieces have weight 1, so the product
+    with a(q) is right except for the pieces of the query: these have w (1 + a) instead of a, and
+    the difference is added in their columns only."""
     if not asked.piece.numel():
         return torch.sparse.mm(documents, added.T).T
     own = added[asked.query, asked.piece]
@@ -42,22 +41,20 @@ def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:
 
 
 def contrastive(scores: Tensor, positive: Tensor, masked: Tensor) -> Tensor:
-    """Mean over queries of -log softmax of the relevant document (column `positive`).
-
-    `masked`, queries x documents: documents that are not negatives of a query, since they are
-    judged relevant.
-    """
+    """Return the mean over queries of -log softmax of the relevant document (column `positive`).
+    `masked` (queries x documents) marks documents that are not negatives of a query, since they are
+    judged relevant, too."""
     left = scores.masked_fill(masked, float("-inf"))
     return torch.nn.functional.cross_entropy(left, positive)
 
 
 def sparsity(added: Tensor, prices: Tensor) -> Tensor:
-    """Mean over queries of prices^T a(q): sqrt(df / N) by piece, or 1 for each (uniform L1)."""
+    """Return the mean over queries of prices^T a(q); a piece's price is sqrt(df / N), or 1."""
     return (added @ prices).mean()
 
 
 def _columns(documents: Tensor, pieces: Tensor) -> Tensor:
-    """Dense columns of a sparse matrix; `pieces` are ascending."""
+    """Return some columns of a sparse matrix as a dense one; `pieces` must be ascending."""
     found: Any = documents.coalesce()
     rows, columns = found.indices()
     place = torch.searchsorted(pieces, columns).clamp(max=len(pieces) - 1)

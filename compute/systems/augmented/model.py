@@ -1,7 +1,7 @@
-"""The model: an encoder that reads a query, and two heads that choose BM25's query terms.
+"""The model: an encoder that reads a query, and two heads that determine BM25's query terms.
 
 a(q) = ReLU(W enc(q)_CLS) adds word pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weights
-those in the query. The encoder reads [CLS] and the query's word pieces.
+those of the query. The encoder reads [CLS] and the query's word pieces.
 """
 
 import json
@@ -25,47 +25,44 @@ from compute.systems.neural import weights as loading_weights
 HEADS = "heads.safetensors"
 ABOUT = "augmented.json"
 RIDGE = 1e-2
-"""Ridge of the initial least squares of the heads, relative to a dimension's mean square."""
+"""Ridge of the least squares that initialise the heads, relative to a dimension's mean square."""
 START = 1e-3
-"""Initial weight of every added piece of the corpus, above 0, where ReLU has a slope."""
+"""Initial weight of every added piece of the corpus; it is above 0, where ReLU has a slope."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of the query scoring, stored with the weights."""
+    """How queries are scored; stored with the weights."""
 
     k1: float
     b: float
     weighted: bool
-    """True if pieces of the query have weights; otherwise each has weight 1."""
+    """True if the pieces of a query have learned weights; otherwise each has weight 1."""
     bm25: bool
     """True if documents are BM25 vectors; otherwise they are bags of words without IDF."""
     max_length: int
-    """Number of pieces of a query that are read, including [CLS]."""
+    """Maximum number of pieces that are read from a query, including [CLS]."""
     precision: str = "float32"
-    """Precision in which the encoder multiplies: float32 or bfloat16."""
+    """Precision of the encoder's multiplications: float32 or bfloat16."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Queries as input of the encoder, and the position of each distinct piece in them."""
+    """Queries as input of the encoder, and the positions of their distinct pieces."""
 
     input_ids: Tensor
     mask: Tensor
     query: Tensor
-    """Row of the query of each distinct piece."""
+    """Row of the query to which each distinct piece belongs."""
     piece: Tensor
     """Number of each distinct piece."""
     place: Tensor
-    """For each position of the input, the number of the distinct piece; -1 for none."""
+    """Index of the distinct piece at each position of the input; -1 if there is none."""
 
 
 class Augmenter(nn.Module):
-    """The encoder and its heads.
-
-    W has a row for each of `rows` pieces: in training those of the corpus, since no other piece can
-    be learnt, otherwise the whole vocabulary.
-    """
+    """The encoder and its heads. W has a row for each of `rows` pieces: in training, those of the
+    corpus, since no others can be learned; otherwise the whole vocabulary."""
 
     def __init__(self, encoder: nn.Module, width: int, rows: int, shape: Shape) -> None:
         super().__init__()
@@ -77,11 +74,9 @@ class Augmenter(nn.Module):
         """Vector u."""
 
     def forward(self, batches: Sequence[Batch]) -> tuple[Tensor, Asked]:
-        """a(q) over the pieces that W has, and the pieces of the queries, by number, with w(q).
-
-        The queries of all batches, in their order. A piece that occurs in a query twice gets the
-        mean of its weights.
-        """
+        """Return a(q) over the pieces that W has, and the pieces of the queries, by number, with
+        w(q), for the queries of all batches in order. A piece that occurs twice in a query gets the
+        mean of its weights."""
         first, weights, queries, before = [], [], [], 0
         for batch, hidden in zip(batches, self._read(batches), strict=True):
             first.append(hidden[:, 0])
@@ -93,12 +88,14 @@ class Augmenter(nn.Module):
         return added, Asked(torch.cat(queries), numbers, torch.cat(weights))
 
     def batch(self, queries: Sequence[Sequence[int]]) -> Batch:
-        """Queries as the numbers of their pieces, after [CLS]; truncated to `max_length`."""
+        """Make a batch of queries, given as the numbers of their pieces, with [CLS] first and
+        truncated to `max_length`."""
         return batch(queries, self.shape.max_length)
 
     def _read(self, batches: Sequence[Batch]) -> Iterator[Tensor]:
-        """enc(q) of each batch: queries x positions x width."""
-        # The table of word embeddings gets one gradient of its own size for each access.
+        """Yield enc(q) of each batch: queries x positions x width."""
+        # Each access to the table of word embeddings makes a gradient of its size, so only one is
+        # made.
         looked = self.encoder.get_input_embeddings()(  # pyrefly: ignore
             torch.cat([batch.input_ids.reshape(-1) for batch in batches])
         )
@@ -111,6 +108,7 @@ class Augmenter(nn.Module):
             yield found.float()
 
     def _weights(self, hidden: Tensor, batch: Batch) -> Tensor:
+        """Return w(q) of each distinct piece of a batch."""
         if not self.shape.weighted:
             return torch.ones(len(batch.piece))
         own = torch.relu(hidden @ self.weight)
@@ -122,11 +120,9 @@ class Augmenter(nn.Module):
 
     @torch.no_grad()
     def start(self, batches: Sequence[Batch]) -> None:
-        """Heads by which w is about 1 and a is about `START` for every piece.
-
-        Directions that these queries share, by ridge regression: random heads would add the same
-        half of the vocabulary to every query and leave the other half without a slope.
-        """
+        """Initialise the heads so that w is about 1 and a is about `START` for every piece. They
+        are directions that these queries share, from ridge regression: random heads would add the
+        same half of the vocabulary to every query and leave the other half without a slope."""
         self.eval()
         words, firsts = [], []
         for batch, hidden in zip(batches, self._read(batches), strict=True):
@@ -136,7 +132,8 @@ class Augmenter(nn.Module):
         self.added.copy_((START * _to_one(torch.cat(firsts))).expand_as(self.added))
 
     def save(self, folder: Path, pieces: Tensor, vocabulary: int) -> None:
-        """Encoder, heads and shape in `folder`; W over the vocabulary, 0 but for `pieces`."""
+        """Save encoder, heads and shape, with W over the whole vocabulary: 0 except for
+        `pieces`."""
         from safetensors.torch import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -151,11 +148,9 @@ class Augmenter(nn.Module):
 
 
 def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
-    """An untrained model over the encoder in a folder; `start` comes before it is trained.
-
-    Raises Unavailable for an encoder with another vocabulary.
-    """
-    # The library would report the missing pooler, which is not used.
+    """Make an untrained model from the encoder in a folder; `start` must initialise it before
+    training. Raises Unavailable for an encoder with another vocabulary."""
+    # The library would warn of the missing pooler, which is not used.
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     try:
@@ -175,7 +170,7 @@ def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
 
 
 def load(folder: Path) -> Augmenter:
-    """The model that `save` wrote, in evaluation mode."""
+    """Load the model that `save` wrote, in evaluation mode."""
     from safetensors.torch import load_file
 
     shape = Shape(**json_files.read(folder / ABOUT))
@@ -188,7 +183,7 @@ def load(folder: Path) -> Augmenter:
 
 
 def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
-    """Batch for `Augmenter.batch`."""
+    """Make the batch of `Augmenter.batch`."""
     cls = vectors.first_piece()
     cut = [list(pieces[: max_length - 1]) for pieces in queries]
     longest = 1 + max(map(len, cut), default=0)
@@ -210,10 +205,8 @@ def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
 
 @torch.inference_mode()
 def weights(model: Augmenter, of: Batch) -> list[list[tuple[int, bool, float]]]:
-    """Augmented queries: piece, whether the query has it, w (bow + a).
-
-    First those of the query in its order, then the added ones, heaviest first.
-    """
+    """Augment queries: returns for each query its terms as (piece, whether the query has it, w (bow
+    + a)). The query's own pieces come first, in its order, then the added ones, heaviest first."""
     added, asked = model([of])
     found: list[list[tuple[int, bool, float]]] = []
     amounts = added.numpy()
@@ -227,6 +220,7 @@ def weights(model: Augmenter, of: Batch) -> list[list[tuple[int, bool, float]]]:
 def _augmented(
     pieces: NDArray[np.int64], own: NDArray[np.float32], amount: NDArray[np.float32]
 ) -> list[tuple[int, bool, float]]:
+    """Return the terms of one query, for `weights`."""
     values = own * (1 + amount[pieces])
     kept = [(int(piece), True, float(value)) for piece, value in zip(pieces, values, strict=True)]
     rest = np.setdiff1d(np.flatnonzero(amount > 0), pieces)
@@ -235,7 +229,7 @@ def _augmented(
 
 
 def _to_one(rows: Tensor) -> Tensor:
-    """Ridge solution x of the rows times x = 1."""
+    """Return the ridge solution x of "each row times x = 1"."""
     given = rows.double()
     square = given.T @ given
     ridge = RIDGE * torch.trace(square) / len(square)

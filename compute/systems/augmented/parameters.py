@@ -9,16 +9,16 @@ from compute.systems.searcher import Limited, limited, one_of
 
 @dataclass(frozen=True)
 class Parameters(OfCheckpoint, Limited):
-    """Training parameters of an encoder that augments and weighs queries for BM25.
+    """Training parameters of an encoder that augments and weights queries for BM25.
 
-    "BM25 Query Augmentation Learned End-to-End"; the defaults are the paper's for NQ. `model` is
-    the initial encoder. The ablations: `price=uniform` (lambda times the sum of a, whatever the
-    words' document frequencies), `weights=none` (w = 1), `vectors=words` (binary bags of words
-    without IDF instead of BM25 vectors), and the last with the first. An epoch contains every
-    training query once. Training ends when the nDCG@10 of the held-out queries has not improved for
-    `patience` epochs, and the best epoch's model is kept. With `precision=bfloat16` the encoder
-    multiplies with half the digits, three times as fast if the processor supports it. Raises
-    WrongInput for a parameter out of its range.
+    From "BM25 Query Augmentation Learned End-to-End"; the defaults are the paper's for NQ. `model`
+    is the initial encoder. The paper's ablations are `price=uniform` (a penalty of lambda times the
+    sum of a, whatever the words' document frequencies), `weights=none` (w = 1), `vectors=words`
+    (binary bags of words without IDF instead of BM25 vectors), and the last with the first. An
+    epoch contains every training query once. Training ends when the nDCG@10 of the held-out queries
+    has not improved for `patience` epochs, and the best epoch's model is kept. With
+    `precision=bfloat16` the encoder multiplies with half the digits, three times as fast if the
+    processor supports it. Raises WrongInput for a parameter out of range.
     """
 
     checkpoint: Checkpoint = field(default_factory=lambda: from_text("distilbert-base-uncased"))

@@ -18,10 +18,10 @@ from compute.systems.training.recipes import Material, Report
 
 @dataclass(frozen=True)
 class Augmentation(Parameters):
-    """Recipe of a query encoder that augments and weights queries for BM25 over word pieces."""
+    """Recipe of an encoder that augments and weights queries for BM25 over word pieces."""
 
     def identity(self) -> dict[str, Any]:
-        """Recipe, parameters, the encoder's weights and the vocabulary."""
+        """Return the recipe's name and parameters, the encoder's weights and the vocabulary."""
         values = asdict(self)
         del values["checkpoint"]
         own = {"recipe": "bm25-augmented", "encoder": self.checkpoint.identity()}
@@ -34,18 +34,18 @@ class Augmentation(Parameters):
         self.checkpoint.check("torch", "transformers")
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """Training judgements."""
+        """Return the dataset, whose judgements it learns from."""
         return (dataset,)
 
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Train, resumably; returns best epoch, its nDCG@10 on held-out queries, steps, final
-        loss."""
+        """Train, or resume an interrupted training; returns facts such as the best epoch, its
+        nDCG@10 on held-out queries, steps and final loss."""
         from compute.systems.augmented import training
 
         return training.train(self, material, folder, settings, report)
 
     def system(self, model: Checkpoint) -> Augmented:
-        """BM25 over word pieces, searched with augmented queries."""
+        """Return BM25 over word pieces, searched with augmented queries."""
         return Augmented(checkpoint=model, k1=self.k1, b=self.b, bm25=self.vectors == "bm25")

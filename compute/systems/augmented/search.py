@@ -1,5 +1,5 @@
 """Search with an augmented query: BM25 over word pieces, each with its own weight. Lucene gets the
-weights as boosts, w (bow + a), without IDF, which Lucene itself applies."""
+weights w (bow + a) as boosts, without IDF, which Lucene applies itself."""
 
 from __future__ import annotations
 
@@ -16,35 +16,33 @@ from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
 from compute.systems.searcher import Ask, Request
 
-# Imported only for types, since the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from compute.systems.augmented.model import Augmenter
 
 AT_ONCE = 32
-"""Queries encoded together."""
+"""Number of queries encoded together."""
 COLUMNS = ["query_id", "piece", "in_query", "weight"]
 
 Weighted = list[tuple[str, bool, float]]
-"""An augmented query: pieces, whether the query contains them, w (bow + a)."""
+"""An augmented query: (piece, whether the query contains it, w (bow + a)) of each term."""
 
 
 @dataclass(frozen=True)
 class Augmented(OfCheckpoint, WordPiece):
-    """BM25 over word pieces, whose queries a trained model augments and weighs.
-
-    It searches the index of `bm25-wordpiece`. Pieces with weight 0 are not searched.
-    """
+    """BM25 over word pieces, whose queries a trained model augments and weights. It searches the
+    index of `bm25-wordpiece`. Pieces with weight 0 are not searched."""
 
     checkpoint: Checkpoint = field(kw_only=True)
     bm25: bool = True
-    """True if a matching piece scores by BM25, otherwise 1, as in a bag of words."""
+    """True if a matching piece scores by BM25; otherwise it scores 1, as in a bag of words."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
     def identity(self) -> dict[str, Any]:
-        """The index, its ranking, and the trained model."""
+        """Return the index, its ranking, and the trained model."""
         own = {"ranker": "augmented query", "bm25": self.bm25, "k1": self.k1, "b": self.b}
         return self.index_identity() | own | {"checkpoint": self.checkpoint.identity()}
 
@@ -54,17 +52,16 @@ class Augmented(OfCheckpoint, WordPiece):
         self.checkpoint.check("torch", "transformers")
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score; of tied documents, those with the first ids are found."""
+        """Search augmented queries: query_id, doc_id, score. At the cut-off, ties go to the first
+        ids."""
         asked = self._augment(request.texts, request.settings)
         texts = [boosts(query) for query in asked]
         return lucene.search_singly(folder, request, texts, self._options())
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
-        """query_id, piece, in_query, weight: the augmented terms of each of `queries` (query_id,
-        text).
-
-        The pieces of the query come first, in its order and including those with weight 0.
-        """
+        """Return the augmented terms of each of `queries` (query_id, text): query_id, piece,
+        in_query, weight. The pieces of the query come first, in its order, including those with
+        weight 0."""
         from pandas import DataFrame
 
         asked = self._augment(queries["text"].fillna("").tolist(), settings)
@@ -77,7 +74,7 @@ class Augmented(OfCheckpoint, WordPiece):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """Function that answers one query, including the encoder; the hits stay with Lucene."""
+        """Open a function that encodes and answers one query; the hits stay in Lucene's process."""
         augment = _augmenter(self.checkpoint, settings)
         with anserini.session(folder / "lucene", self._options(), settings) as ask:
 
@@ -88,6 +85,7 @@ class Augmented(OfCheckpoint, WordPiece):
             yield answer
 
     def _augment(self, texts: list[str], settings: Settings) -> list[Weighted]:
+        """Augment texts, AT_ONCE at a time."""
         augment = _augmenter(self.checkpoint, settings)
         found: list[Weighted] = []
         for start in range(0, len(texts), AT_ONCE):
@@ -100,12 +98,12 @@ class Augmented(OfCheckpoint, WordPiece):
 
 
 def boosts(query: Weighted) -> str:
-    """The pieces of an augmented query and their boosts, as input of the search session."""
+    """Write the pieces of an augmented query and their boosts as input of the search session."""
     return " ".join(f"{piece} {weight!r}" for piece, _, weight in query if weight > 0)
 
 
 def _augmenter(checkpoint: Checkpoint, settings: Settings) -> Callable[[list[str]], list[Weighted]]:
-    """The model, loaded, as a function from texts to augmented queries."""
+    """Load the model; returns a function from texts to augmented queries."""
     weights.torch_on(settings)
     from compute.systems.augmented import model, vectors
 

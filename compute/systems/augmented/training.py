@@ -1,7 +1,7 @@
-"""Training: batches, steps, held-out queries after each epoch, and resumable checkpoints.
+"""Training loop: batches, steps, an evaluation after each epoch, and checkpoints to resume from.
 
-All randomness comes from the seed: an epoch's batches from seed and epoch, dropout from torch's
-generator, which a checkpoint stores with the optimiser.
+All randomness comes from the seed: the batches of an epoch from seed and epoch, and dropout from
+torch's generator, whose state a checkpoint stores with that of the optimiser.
 """
 
 import time
@@ -29,17 +29,17 @@ from compute.systems.neural import weights
 from compute.systems.training.recipes import MODEL, Material, Report
 
 CHUNK = 48
-"""Queries encoded at once; they have similar lengths, to limit padding."""
+"""Number of queries encoded at once; they have similar lengths, to limit padding."""
 STARTS_FROM = 1_000
-"""Training queries whose encodings initialise the heads."""
+"""Number of training queries whose encodings initialise the heads."""
 SCALES = tuple(2.0**-half for half in np.arange(0, 8, 0.5))
-"""Possible initial values of w."""
+"""Candidates for the initial value of w."""
 CALIBRATED_ON = 5
-"""Number of batches that determine the choice."""
+"""Number of batches on which the candidates are compared."""
 WARM_UP = 0.1
-"""Share of all steps in which the learning rate rises; afterwards it falls to 0."""
+"""Share of all steps during which the learning rate rises; afterwards it falls to 0."""
 SPARING = 20
-"""A checkpoint is written when the cost of the last one is at most this share of the time since."""
+"""A checkpoint is written when SPARING times the duration of writing the last one has passed."""
 TARGET = "nDCG@10"
 CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 
@@ -47,7 +47,7 @@ CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 def train(
     recipe: Parameters, material: Material, folder: Path, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """Train like `Recipe.train`; returns facts, with the best epoch's model in `folder / MODEL`."""
+    """Train as `Recipe.train` does; returns facts, with the best model in `folder / MODEL`."""
     weights.torch_on(settings)
     with threads(settings.threads):
         found = examples.read(material, material.about["hard_from"], quiet)
@@ -58,7 +58,7 @@ def train(
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Number of torch's threads within the block: floating-point sums depend on it."""
+    """Set torch's number of threads in the with-block: floating-point sums depend on it."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -69,7 +69,7 @@ def threads(number: int) -> Iterator[None]:
 
 
 class Loop:
-    """A training: its state, and its next steps."""
+    """A training: its state and its steps."""
 
     def __init__(self, recipe: Parameters, examples: Examples, folder: Path) -> None:
         self.recipe, self.examples, self.folder = recipe, examples, folder
@@ -81,7 +81,7 @@ class Loop:
         steps = -(-len(examples.train.query_ids) // recipe.batch)
         self.total = steps * recipe.epochs
         self.epoch = self.step = self.done = 0
-        """Current epoch, its finished steps, and the total number of steps."""
+        """Current epoch, number of its finished steps, and number of finished steps in all."""
         self.best: dict[str, float] = {}
         self.last: dict[str, float] = {}
         torch.manual_seed(recipe.seed)
@@ -95,7 +95,7 @@ class Loop:
             self._restore()
 
     def run(self, report: Report) -> None:
-        """Train until the last epoch, or until `patience` epochs brought no improvement."""
+        """Train until the last epoch, or until `patience` epochs have brought no improvement."""
         while self.epoch < self.recipe.epochs and not self._stalled():
             random = np.random.default_rng([self.recipe.seed, self.epoch])
             batches = examples.epoch(
@@ -136,6 +136,7 @@ class Loop:
         }
 
     def _fresh(self) -> Augmenter:
+        """Make a model whose heads are initialised with the first training queries."""
         recipe = self.recipe
         shape = Shape(
             recipe.k1,
@@ -155,8 +156,8 @@ class Loop:
     @torch.no_grad()
     def _calibrate(self) -> None:
         """Start with the constant w that minimises the contrastive loss of plain BM25. Any constant
-        ranks like plain BM25, whose scores of 10 to 30 are far too confident in a softmax: with w =
-        1 the first steps only reduce the weight of every word, to below 0."""
+        ranks like plain BM25, but its scores of 10 to 30 are far too confident in a softmax: with w
+        = 1, the first steps would only reduce the weight of every word, to below 0."""
         if self.recipe.weights != "learned":
             return
         random = np.random.default_rng([self.recipe.seed, self.recipe.epochs])
@@ -172,7 +173,7 @@ class Loop:
         self.model.weight.mul_(SCALES[int(sums.argmin())])
 
     def _plain(self, pairs: Pairs) -> Tensor:
-        """The scores of plain BM25."""
+        """Return the scores of plain BM25 for a batch."""
         read = [self._column[list(set(self.examples.train.pieces[q]))] for q in pairs.queries]
         known = [columns[columns >= 0] for columns in read]
         rows = np.repeat(np.arange(len(known)), [len(columns) for columns in known])
@@ -182,7 +183,7 @@ class Loop:
         return loss.scores(nothing, asked, _rows(self._documents, pairs.rows))
 
     def _learn(self, pairs: Pairs) -> dict[str, float]:
-        """One step; returns its losses."""
+        """Learn from one batch; returns its losses."""
         added, asked = self._ask(self.examples.train, pairs.queries)
         documents = _rows(self._documents, pairs.rows)
         scores = loss.scores(added, asked, documents)
@@ -202,11 +203,12 @@ class Loop:
         }
 
     def _pace(self) -> float:
+        """Return the learning rate of this step as a share of the highest one."""
         rising = max(1.0, WARM_UP * self.total)
         return min((self.done + 1) / rising, 1.0) * (self.total - self.done) / self.total
 
     def _ask(self, queries: Queries, places: Any) -> tuple[Tensor, Asked]:
-        """a(q) over the pieces of the collection, and the queries' pieces as its columns."""
+        """Return a(q) over the corpus's pieces, and the queries' own pieces as columns of it."""
         read = [queries.pieces[place] for place in places]
         chunks = [read[start : start + CHUNK] for start in range(0, len(read), CHUNK)]
         added, asked = self.model([self.model.batch(chunk) for chunk in chunks])
@@ -216,7 +218,7 @@ class Loop:
 
     @torch.no_grad()
     def _held_out(self) -> dict[str, float]:
-        """nDCG@10 of the held-out queries, and the number of pieces added to them."""
+        """Return the nDCG@10 of held-out queries, and the mean number of pieces added to them."""
         self.model.eval()
         queries, tops, extra = self.examples.held_out, [], 0
         for start in range(0, len(queries.query_ids), self.recipe.batch):
@@ -238,10 +240,11 @@ class Loop:
         return {TARGET: float(scored["value"].mean()), "added pieces": extra / len(tops)}
 
     def _stalled(self) -> bool:
+        """Return whether `patience` epochs have brought no improvement."""
         return bool(self.best) and self.epoch - self.best["epoch"] >= self.recipe.patience
 
     def _keep(self) -> None:
-        """Write a checkpoint unless the last one is recent."""
+        """Write a checkpoint unless the last one is recent (see SPARING)."""
         since = time.perf_counter() - self._written
         if since < SPARING * self._took:
             return
@@ -259,6 +262,7 @@ class Loop:
         self._took = self._written - started
 
     def _restore(self) -> None:
+        """Continue from the checkpoint."""
         state = torch.load(self.folder / CHECKPOINT, weights_only=True)
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -268,7 +272,7 @@ class Loop:
 
 
 def weighted(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
-    """v * f(d) of every document, or bow(d): sparse, documents x `pieces`."""
+    """Return v * f(d) of every document, or bow(d), as a sparse matrix of documents x `pieces`."""
     documents = examples.documents
     if recipe.vectors == "words":
         matrix = documents.words()
@@ -280,7 +284,7 @@ def weighted(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
 
 
 def prices(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
-    """Price of adding each piece: sqrt(df / N), or 1."""
+    """Return the price of adding each piece: sqrt(df / N), or 1."""
     documents = examples.documents
     shares = np.sqrt(documents.frequencies[pieces] / documents.total).astype(np.float32)
     return torch.from_numpy(np.ones_like(shares) if recipe.price == "uniform" else shares)
@@ -291,6 +295,7 @@ def _rows(documents: Tensor, rows: Any) -> Tensor:
 
 
 def _tensor(matrix: Any) -> Tensor:
+    """Convert a SciPy matrix to a sparse tensor."""
     found = matrix.tocoo()
     places = torch.from_numpy(np.stack([found.row, found.col]).astype(np.int64))
     values = torch.from_numpy(found.data.astype(np.float32))

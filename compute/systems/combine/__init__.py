@@ -1,1 +1,1 @@
-"""Systems made from the runs of other systems: fusion and reranking."""
+"""Systems that combine the runs of other systems: fusion and reranking."""

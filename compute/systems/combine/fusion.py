@@ -1,4 +1,4 @@
-"""Fusion: runs of several systems combined into one by their ranks or scores only."""
+"""Fusion: combines the runs of several systems into one, by ranks or scores only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from compute.base.settings import Settings
 from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits, one_of
 
-# Imported only for types, since the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
@@ -22,11 +22,11 @@ NORMALS = ("minmax", "zscore", "none")
 
 
 TUNED = "tuned"
-"""Parameter that names the dataset whose judged queries a setting was chosen on."""
+"""Parameter that names the dataset on whose judged queries the other parameters were chosen."""
 
 
 class Fusion:
-    """Combiner of runs that needs no library and reads no documents."""
+    """A combiner of runs that needs no library and reads no documents."""
 
     READS_DOCUMENTS: ClassVar[bool] = False
 
@@ -36,12 +36,12 @@ class Fusion:
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: a run made from the runs."""
+        """Fuse the runs: query_id, doc_id, score."""
         raise NotImplementedError
 
     @contextmanager
     def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """Function that fuses the lists of one query."""
+        """Open a function that fuses the lists of one query."""
 
         def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
             # Imported here because the catalogue of systems, which imports this, loads no pandas.
@@ -56,11 +56,9 @@ class Fusion:
 @dataclass(frozen=True)
 class Rrf(Fusion, Limited):
     """Reciprocal rank fusion: a document's score is the sum of 1 / (k + rank) over the runs.
-
     Cormack et al., "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
     Methods", SIGIR 2009. A run that lacks the document adds nothing. Ranks are canonical, from 1 to
-    the depth of the stored runs. Raises WrongInput for k below 0.
-    """
+    the depth of the stored runs. Raises WrongInput for k below 0."""
 
     k: int = limited(60, 0)
     tuned: str = ""
@@ -68,27 +66,25 @@ class Rrf(Fusion, Limited):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k", TUNED)
 
     def identity(self) -> dict[str, Any]:
-        """The formula and k."""
+        """Return the formula and k."""
         return {"ranker": "reciprocal rank fusion", "k": self.k}
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: the sum over the runs."""
+        """Sum 1 / (k + rank) over the runs: query_id, doc_id, score."""
         parts = [_scored(run, 1 / (self.k + run["rank"].to_numpy(np.float64))) for run in inputs]
         return _summed(parts)
 
 
 @dataclass(frozen=True)
 class Interpolation(Fusion, Limited):
-    """Weighted sum of the runs' scores, made comparable query by query.
-
-    The first run has the share `weight`, the others share the rest equally. `normal` is minmax
-    (each list from 0 to 1; where all are equal, 1), zscore (less the list's mean, divided by its
-    standard deviation) or none. A list that lacks a document gives it the score of its last
-    document, which for minmax is 0 even if all are equal. Raises WrongInput for a weight outside 0
-    to 1 or another `normal`.
-    """
+    """A weighted sum of the runs' scores, which are made comparable query by query. The first run
+    has the share `weight`, and the others share the rest equally. `normal` is minmax (each list
+    ranges from 0 to 1; if all scores are equal, they become 1), zscore (minus the list's mean,
+    divided by its standard deviation) or none. A document that a list lacks gets the score of the
+    list's last document, which for minmax is 0 even if all are equal. Raises WrongInput for a
+    weight outside 0 to 1 or another `normal`."""
 
     weight: float = limited(0.5, 0, 1)
     normal: str = one_of(*NORMALS)
@@ -97,28 +93,28 @@ class Interpolation(Fusion, Limited):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("weight", "normal", TUNED)
 
     def identity(self) -> dict[str, Any]:
-        """The formula and its parameters."""
+        """Return the formula and its parameters."""
         formula = {"ranker": "interpolation", "absent": "last, of minmax 0"}
         return formula | {"weight": self.weight, "normal": self.normal}
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: the weighted sum over the runs."""
+        """Sum the weighted scores over the runs: query_id, doc_id, score."""
         weights = [self.weight] + [(1 - self.weight) / (len(inputs) - 1)] * (len(inputs) - 1)
         parts, floors = [], []
         for run, weight in zip(inputs, weights, strict=True):
             scores = weight * _comparable(run, self.normal)
             lowest = scores.groupby(run["query_id"]).min() * (self.normal != "minmax")
             floors.append(lowest)
-            # Relative to the list's end, so that its missing documents can be added at once.
+            # Scores are relative to the list's last one, which `floors` adds for all documents.
             above = scores.to_numpy() - run["query_id"].map(lowest).to_numpy(np.float64)
             parts.append(_scored(run, above))
         return _summed(parts, floors)
 
 
 def _comparable(run: DataFrame, normal: str) -> Series:
-    """The scores of a run, normalised separately for each query."""
+    """Return the scores of a run, normalised separately for each query."""
     scores = run["score"].astype("float64")
     if normal == "none":
         return scores
@@ -135,7 +131,7 @@ def _scored(run: DataFrame, scores: np.ndarray) -> DataFrame:
 
 
 def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFrame:
-    """Every document of a query with the sum of the parts; the query's `floors` are added."""
+    """Return every document of a query with the sum of the parts, plus the query's `floors`."""
     # Imported here because the catalogue of systems, which imports this, loads no pandas.
     import pandas as pd
 

@@ -18,13 +18,11 @@ _BATCH = 32
 @dataclass(frozen=True)
 class MonoT5(Reranker):
     """The score is the log-probability of the word `yes` against `no` as the answer's first piece.
-
     Nogueira et al., "Document Ranking with a Pretrained Sequence-to-Sequence Model", Findings of
     EMNLP 2020: log softmax of the two words' logits at the first step of the decoder, here in
     64-bit floats, so that documents near certainty do not tie. As in BEIR's code, the whole prompt
     is truncated at `max_length` pieces: a long document loses its end, and the prompt its
-    `Relevant:`. Raises WrongInput for a `max_length` below 3.
-    """
+    `Relevant:`. Raises WrongInput for a `max_length` below 3."""
 
     max_length: int = limited(512, 3)
     yes: str = "true"
@@ -33,7 +31,7 @@ class MonoT5(Reranker):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length", "yes", "no")
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth, prompt, truncation and answers."""
+        """Return the weights, depth, prompt, truncation and answers."""
         return super().identity() | {
             "ranker": "MonoT5, log-probability",
             "prompt": PROMPT,
@@ -65,9 +63,9 @@ class MonoT5(Reranker):
         return score
 
     def _piece(self, tokenizer: Any, word: str) -> int:
-        """Number of the piece that is the whole word at the start of a text."""
-        # T5's tokenizer marks the start of a word in this way; a model's own vocabulary may lack
-        # the word.
+        """Return the number of the piece that is the whole word at the start of a text. Raises
+        WrongInput if there is none."""
+        # T5's tokenizer marks the start of a word with this sign; a vocabulary may lack the word.
         number = tokenizer.get_vocab().get(f"▁{word}")
         if number is None:
             raise WrongInput(

@@ -1,5 +1,5 @@
-"""Reranking: the first ranks of another system's run, scored again by a model that reads both
-query and document.
+"""Reranking: a model that reads both query and document rescores the first ranks of another
+system's run.
 
 Every reranker is a combiner of one run. torch and its libraries are imported inside the functions
 that compute.
@@ -25,7 +25,7 @@ from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits
 
-# Imported only for types, since the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
@@ -33,16 +33,16 @@ PAIRS = 16_384
 """Number of pairs whose documents are in memory at once and sorted by length."""
 
 Pair = tuple[str, str]
-"""Text of a query and of a document."""
+"""The text of a query and that of a document."""
 Score = Callable[[list[Pair]], np.ndarray]
-"""Score of each pair, (pairs,)."""
+"""A function from pairs to their scores, (pairs,)."""
 
 
 @dataclass(frozen=True)
 class Reranker(OfCheckpoint, Limited):
-    """The first `depth` ranks of a run, ordered by a model's score; deeper ranks are dropped. A
-    query without hits gets none. The document is `title + " " + text`, truncated to `max_length`
-    word pieces including the query. Raises WrongInput for a depth below 1."""
+    """Orders the first `depth` ranks of a run by a model's score and drops deeper ranks. A query
+    without hits gets none. The document is `title + " " + text`, truncated to `max_length` word
+    pieces including the query. Raises WrongInput for a depth below 1."""
 
     checkpoint: Checkpoint
     depth: int = limited(100, 1)
@@ -51,7 +51,7 @@ class Reranker(OfCheckpoint, Limited):
     READS_DOCUMENTS: ClassVar[bool] = True
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth, and the text of documents."""
+        """Return the weights, the depth, and the fields of documents."""
         return self.checkpoint.identity() | {
             "depth": self.depth,
             "fields": ["title + ' ' + text"],
@@ -64,7 +64,7 @@ class Reranker(OfCheckpoint, Limited):
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score by the model, for the first ranks of the only input."""
+        """Rescore the first ranks of the only input: query_id, doc_id, score."""
         top = _top(inputs, self.depth)
         # An imported run may answer queries that are not in the split.
         top = top[top["query_id"].isin(request.queries["query_id"])]
@@ -85,7 +85,7 @@ class Reranker(OfCheckpoint, Limited):
 
     @contextmanager
     def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """Function that reranks the hits of a query; it also reads their documents."""
+        """Open a function that reranks the hits of a query; it also reads their documents."""
         score = self._scorer(settings)
 
         def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
@@ -96,25 +96,23 @@ class Reranker(OfCheckpoint, Limited):
         yield ask
 
     def _scorer(self, settings: Settings) -> Score:
-        """The model, loaded."""
+        """Load the model; returns a function from pairs to scores."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class CrossEncoder(Reranker):
-    """A model that reads query and document together and returns one number.
-
-    The score is the raw number (the logit), not squashed to 0 to 1, where 32-bit floats cannot
-    separate good documents. Both are truncated to `max_length` word pieces together, the longer one
-    first. Raises WrongInput for a `max_length` below 3.
-    """
+    """A model that reads query and document together and returns one number. The score is the raw
+    number (the logit) rather than one from 0 to 1, where 32-bit floats cannot separate good
+    documents. Both are truncated to `max_length` word pieces together, the longer one first. Raises
+    WrongInput for a `max_length` below 3."""
 
     max_length: int = limited(512, 3)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length")
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth and truncation."""
+        """Return the weights, depth and truncation."""
         return super().identity() | {
             "ranker": "cross-encoder, logit",
             "max_length": self.max_length,
@@ -143,9 +141,9 @@ class CrossEncoder(Reranker):
 
 @dataclass(frozen=True)
 class LateReranker(Reranker):
-    """Late interaction as a reranker: MaxSim of token vectors computed on demand. The query is
-    truncated (and padded, if the model does so) to `query_length` word pieces, the document to
-    `document_length`; 0 is the model's own length."""
+    """Late interaction as a reranker: MaxSim of token vectors that are computed on demand. The
+    query is truncated (and padded, if the model does so) to `query_length` word pieces and the
+    document to `document_length`; 0 means the model's own length."""
 
     query_length: int = 0
     document_length: int = 0
@@ -153,7 +151,7 @@ class LateReranker(Reranker):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "query_length", "document_length")
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth and truncation."""
+        """Return the weights, depth and truncation."""
         return super().identity() | {
             "ranker": "MaxSim",
             "query_length": self.query_length,
@@ -161,7 +159,7 @@ class LateReranker(Reranker):
         }
 
     def check(self) -> None:
-        """Raises Unavailable if a library or the weights are missing, or were never published."""
+        """Raise Unavailable if a library or the weights are missing, or were never published."""
         if not self.model:
             raise Unavailable(
                 "the paper's Polish ColBERT was never published: give the folder of a model, "
@@ -179,6 +177,7 @@ class LateReranker(Reranker):
         queries, documents = multivector.queries(model), multivector.documents(model)
 
         def score(pairs: list[Pair]) -> np.ndarray:
+            """Encode each distinct query once, and score its documents."""
             texts = list(dict.fromkeys(query for query, _ in pairs))
             vectors = dict(zip(texts, queries(texts), strict=True))
             rows = documents([document for _, document in pairs])
@@ -194,8 +193,8 @@ class LateReranker(Reranker):
 
 
 def read_texts(documents: Path | None, ids: Series) -> list[str]:
-    """The text of each document of `ids`, title first; only these are read into memory. Raises
-    Unavailable without documents, WrongInput for an unknown id."""
+    """Read the text of each document of `ids`, title first; only these are in memory. Raises
+    Unavailable without documents, and WrongInput for an unknown id."""
     if documents is None:
         raise Unavailable(
             "a reranker needs texts, and the documents of this corpus are not here: "
@@ -222,12 +221,13 @@ def read_texts(documents: Path | None, ids: Series) -> list[str]:
 
 
 def _top(inputs: Sequence[DataFrame], depth: int) -> DataFrame:
+    """Return the first ranks of the only run."""
     (run,) = inputs
     return run[run["rank"] <= depth].reset_index(drop=True)
 
 
 def _refuse_other_kinds(folder: Path, name: str) -> None:
-    """Raise WrongInput for a model whose last layer would be loaded with random numbers."""
+    """Raise WrongInput for a model whose last layer would be initialised with random numbers."""
     if multivector.kind(folder) == "CrossEncoder":
         return
     kinds = multivector.read_json(folder / "config.json").get("architectures") or ["nothing"]

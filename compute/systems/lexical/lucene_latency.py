@@ -1,12 +1,13 @@
 """Answer queries one at a time on one Lucene index: `python lucene_latency.py JAR HEAP OPTION…`.
 
-The options are those of Anserini's SearchCollection, and its own searcher answers, so a query is
-built, expanded and ranked as in a batch. Two additional options: with `-disMax TIE`, a document
-scores by its best field plus TIE times the others; with `-boosts bm25` or `-boosts one`, the text
-consists of terms with weights, and a matching term scores by BM25, or 1, times its weight. Each
-line of the input is JSON: text, hits, and `ids` if they are wanted. Each answer is a line: the
-number of hits, and doc ids and scores. It ends with its input. It is started as a script, in its
-own process, because a process keeps its JVM forever.
+The options are those of Anserini's SearchCollection, whose own searcher answers, so a query is
+built, expanded and ranked as in a batch. There are two additional options. With `-disMax TIE`, a
+document's score is that of its best field plus TIE times the others. With `-boosts bm25` or
+`-boosts one`, the text consists of terms with weights, and a matching term scores BM25, or 1, times
+its weight. Each line of the input is JSON with text, hits (their maximum number) and ids (whether
+they are wanted). Each answer is a line of JSON: the number of hits, and document ids and scores if
+wanted. The script ends with its input. It runs in its own process, because a process keeps its JVM
+forever.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import Any
 
 
 def main(jar: str, heap: str, *options: str) -> None:
-    """Answer until the input ends."""
+    """Answer queries until the input ends."""
     # Java's log goes to standard error; the answers have their own handle.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -29,7 +30,7 @@ def main(jar: str, heap: str, *options: str) -> None:
 
 
 def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
-    """A function from a request to its answer, both JSON."""
+    """Open the index; returns a function from a request to its answer, both as JSON."""
     import jnius_config
 
     jnius_config.add_classpath(jar)
@@ -63,7 +64,7 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
 def _searching(
     collection: Any, index: Any, args: Any, boosts: str | None, tie_breaker: str | None
 ) -> Any:
-    """A function from a query to its hits, for the options that Anserini lacks."""
+    """Return a function from a query to its hits, by the additional options or as in a batch."""
     if boosts is not None:
         return _boosted(collection, index, args, constant=boosts == "one")
     if tie_breaker is not None:
@@ -72,7 +73,7 @@ def _searching(
 
 
 def _as_batch(collection: Any, index: Any, args: Any) -> Any:
-    """A function from a query to the hits that SearchCollection would write."""
+    """Return a function from a query to the hits that SearchCollection would write."""
     from jnius import autoclass
 
     searcher = autoclass("io.anserini.search.SearchCollection$Searcher")(
@@ -84,7 +85,7 @@ def _as_batch(collection: Any, index: Any, args: Any) -> Any:
 
 
 def _best_field(collection: Any, index: Any, args: Any, tie_breaker: float) -> Any:
-    """A function from a query to its hits; ties stay ties."""
+    """Return a function from a query to its hits by the best field; ties stay ties."""
     from jnius import autoclass
 
     build = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")(tie_breaker)
@@ -96,7 +97,7 @@ def _best_field(collection: Any, index: Any, args: Any, tie_breaker: float) -> A
 
 
 def _boosted(collection: Any, index: Any, args: Any, *, constant: bool) -> Any:
-    """A function from terms and weights, "harbour 1.5 ship 0.2", to hits; ties stay ties."""
+    """Return a function from terms and weights, "harbour 1.5 ship 0.2", to hits; ties stay ties."""
     from jnius import autoclass
 
     term = autoclass("org.apache.lucene.index.Term")
@@ -107,6 +108,7 @@ def _boosted(collection: Any, index: Any, args: Any, *, constant: bool) -> Any:
     should = autoclass("org.apache.lucene.search.BooleanClause$Occur").SHOULD
 
     def query(text: str) -> Any:
+        """Build a query in which each term has its weight as boost."""
         words, query = text.split(" "), builder()
         for word, weight in zip(words[::2], words[1::2], strict=True):
             clause = found(term("contents", word))
@@ -117,18 +119,18 @@ def _boosted(collection: Any, index: Any, args: Any, *, constant: bool) -> Any:
 
 
 def _ranked(collection: Any, index: Any, args: Any, query: Any) -> Any:
-    """A function from a text to the hits of the query that it makes."""
+    """Return a function from a text to the hits of the query that `query` makes of it."""
     from jnius import autoclass
 
     docs, order = autoclass("io.anserini.search.ScoredDocs"), collection.BREAK_SCORE_TIES_BY_DOCID
     index.setSimilarity(collection.similarities.get(0).getSimilarity())
-    # Lucene counts a word as often as it occurs in the query, and once for each field.
+    # Lucene counts each occurrence of a word in the query, once for each field.
     index.setMaxClauseCount(2**31 - 1)
     return lambda text: docs.fromTopDocs(index.search(query(text), args.hits, order, True), index)
 
 
 def _without(options: tuple[str, ...], name: str) -> tuple[tuple[str, ...], str | None]:
-    """The other options, and the value of this one."""
+    """Return the options without this one, and its value."""
     if name not in options:
         return options, None
     at = options.index(name)

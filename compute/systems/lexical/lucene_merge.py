@@ -1,13 +1,14 @@
 """Merge Lucene indexes into one: `python lucene_merge.py JAR HEAP TARGET PIECE…`. Their files are
-copied, not reindexed: statistics are those of all documents, as nothing in a piece depends on the
-others. It is started as a script, in its own process, because a process keeps its JVM forever."""
+copied rather than reindexed; since nothing in a piece depends on the others, the statistics are
+those of all documents. The script runs in its own process, because a process keeps its JVM
+forever."""
 
 import sys
 from typing import Any
 
 
 def main(jar: str, heap: str, target: str, *pieces: str) -> None:
-    """Write the index of all documents of the pieces to the folder `target`."""
+    """Write an index of the documents of all pieces to the folder `target`."""
     import jnius_config
 
     jnius_config.add_classpath(jar)
@@ -19,7 +20,7 @@ def main(jar: str, heap: str, target: str, *pieces: str) -> None:
         return autoclass("org.apache.lucene.store.FSDirectory").open(file.toPath())
 
     config = autoclass("org.apache.lucene.index.IndexWriterConfig")()
-    # Remains of an interrupted merge are overwritten.
+    # CREATE overwrites the remains of an interrupted merge.
     config.setOpenMode(autoclass("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
     writer = autoclass("org.apache.lucene.index.IndexWriter")(opened(target), config)
     writer.addIndexes(*map(opened, pieces))

@@ -1,4 +1,4 @@
-"""SPLADE and other models that sentence-transformers reads as SparseEncoder."""
+"""SPLADE and other models that sentence-transformers loads as SparseEncoder."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from compute.systems.lexical.impact import Encode, Impact, rounded
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 
 _BATCH = 8
-"""Texts encoded at once: 512 pieces x 30,522 words x 4 bytes are 63 MB for each."""
+"""Number of texts encoded at once; each needs 63 MB: 512 pieces x 30,522 words x 4 bytes."""
 
 
 _ADDED = "SparseAutoEncoder"
@@ -18,32 +18,31 @@ _ADDED = "SparseAutoEncoder"
 @dataclass(frozen=True)
 class Sparse(Impact):
     """A SparseEncoder: learned weights for the words of its vocabulary, for documents and queries.
-
     SPLADE pools log(1 + ReLU(logit)) over the pieces of the text, by maximum since its second
-    version: Formal et al., "SPLADE v2", 2021. Pooling follows the checkpoint.
-    """
+    version: Formal et al., "SPLADE v2", 2021. The pooling is that of the checkpoint."""
 
     def check(self) -> None:
-        """Raises Unavailable when Java, a library or the weights are missing."""
+        """Raise Unavailable if Java, a library or the weights are missing."""
         super().check()
         self.checkpoint.check("sentence_transformers")
 
     def documents_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; the weighted words of documents."""
+        """Load the model; returns a function from documents' texts to their weighted words."""
         return self._encoder(self._load(settings).encode_document)
 
     def queries_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; the weighted words of queries."""
+        """Load the model; returns a function from queries' texts to their weighted words."""
         return self._encoder(self._load(settings).encode_query)
 
     def _load(self, settings: Settings) -> Any:
+        """Load the model. Raises WrongInput if it is not sparse or reads fewer word pieces."""
         folder = self.checkpoint.folder()
         torch_on(settings)
         from sentence_transformers import SparseEncoder
 
         with loading(folder):
             model = SparseEncoder(str(folder), device=settings.device, local_files_only=True)
-        # For a dense model the library would add random weights that make its vectors sparse.
+        # For a dense model, the library would add random weights that make its vectors sparse.
         modules = folder / "modules.json"
         own = modules.read_text("utf-8") if modules.is_file() else ""
         if any(type(part).__name__ == _ADDED for part in model) and _ADDED not in own:
@@ -53,6 +52,7 @@ class Sparse(Impact):
         return model
 
     def _encoder(self, encode: Any) -> Encode:
+        """Return a function from texts to the rounded weights of `encode`."""
         def weights(texts: list[str]) -> list[dict[str, int]]:
             options = {"batch_size": _BATCH, "show_progress_bar": False}
             vectors = encode(texts, convert_to_sparse_tensor=False, **options)

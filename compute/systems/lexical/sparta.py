@@ -1,4 +1,4 @@
-"""SPARTA: the match of each word of the vocabulary with the best piece of a document."""
+"""SPARTA: weights each word of the vocabulary by its best match with a piece of the document."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,18 +11,19 @@ from compute.systems.neural.weights import batches, loading, refuse_longer, toke
 from compute.systems.searcher import limited
 
 _BATCH = 8
-"""Documents encoded at once."""
+"""Number of documents encoded at once."""
 
 
 @dataclass(frozen=True)
 class Sparta(Impact):
-    """Word embeddings, without context, of the query's pieces against pieces of the document.
+    """Matches the query's pieces, as word embeddings without context, with the pieces of a
+    document.
 
-    A document's weight of a word is log(1 + ReLU(max over its pieces of the inner product of the
-    piece's contextual vector and the word's embedding)); [CLS] and [SEP] are among the pieces. The
-    `entries` heaviest are kept. Each piece of a query has weight 1, a piece that occurs twice has
-    2; special words have weight 0. Zhao et al., "SPARTA", 2020, without its learned bias, like
-    BEIR's own model; unlike in BEIR's code, padding is not a piece, so a document's weights do not
+    A document's weight of a word is log(1 + ReLU(m)), where m is the largest inner product of the
+    word's embedding with the contextual vector of one of the document's pieces, including [CLS] and
+    [SEP]. The `entries` heaviest words are kept. Each occurrence of a piece in a query has weight
+    1; special words have weight 0. Zhao et al., "SPARTA", 2020, without its learned bias, like
+    BEIR's own model. Unlike in BEIR's code, padding is not a piece, so a document's weights do not
     depend on the others in its batch. Raises WrongInput for `entries` below 1.
     """
 
@@ -31,11 +32,11 @@ class Sparta(Impact):
     PARAMETERS: ClassVar[tuple[str, ...]] = (*Impact.PARAMETERS, "entries")
 
     def index_identity(self) -> dict[str, Any]:
-        """Weights of the model, truncation, scale, and the number of entries kept."""
+        """Return the weights of the model, truncation, scale, and the number of entries kept."""
         return super().index_identity() | {"entries": self.entries}
 
     def documents_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; the weighted words of documents."""
+        """Load the model; returns a function from documents' texts to their weighted words."""
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
         from transformers import AutoModel
 
@@ -59,7 +60,7 @@ class Sparta(Impact):
         return weights
 
     def queries_encoder(self, settings: Settings) -> Encode:
-        """Load the tokenizer; returns a function to the frequency of each word piece in queries."""
+        """Load the tokenizer; returns a function from queries to their pieces' frequencies."""
         tokenizer = tokenizer_of(str(self.checkpoint.folder()))
 
         def weights(texts: list[str]) -> list[Weights]:
@@ -73,6 +74,7 @@ class Sparta(Impact):
         return weights
 
     def _kept(self, vector: np.ndarray) -> Weights:
+        """Return the rounded weights of the `entries` heaviest words."""
         if len(vector) > self.entries:
             light = np.argpartition(vector, -self.entries)[: -self.entries]
             vector = vector.copy()

@@ -1,1 +1,1 @@
-"""Systems that search vectors: dense retrieval and late interaction."""
+"""Systems that search with vectors: dense retrieval and late interaction."""

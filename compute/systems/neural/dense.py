@@ -1,8 +1,8 @@
-"""Dense retrieval with any sentence-transformers model, or with two: one for each side. Karpukhin
-et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020, use two encoders;
-Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, use one. torch, sentence-transformers and faiss
-are imported inside the functions that compute, so a row of the catalogue, and its check, loads
-none."""
+"""Dense retrieval with any sentence-transformers model, or with two: one for documents and one for
+queries. Karpukhin et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020,
+use two encoders; Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, use one. torch,
+sentence-transformers and faiss are imported inside the functions that compute, so rows of the
+catalogue and their checks load none of them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +33,10 @@ _VECTORS = {"cosine": "unit length", "dot": "as encoded", "": "as the model says
 class Dense(OfCheckpoint, Embedding):
     """A sentence-transformers model, with its own modules, pooling, prompts and similarity.
     `query_model`, if not empty, is the name or folder of a separate model for the queries.
-    `pooling` and `similarity` (cosine or dot) are the row's expectations, and are compared with the
-    model's; a model without a declared similarity uses the row's, otherwise cosine. `max_length` is
-    in word pieces, 0 for the model's own, at most 512. `separator` goes between title and text.
-    Raises WrongInput for a value out of range."""
+    `pooling` and `similarity` (cosine or dot) are expected values that the model must have; if the
+    model declares no similarity, the given one is used, otherwise cosine. `max_length` is in word
+    pieces, at most 512; 0 means the model's own. `separator` goes between title and text. Raises
+    WrongInput for a value out of range."""
 
     checkpoint: Checkpoint
     query_model: str = ""
@@ -62,11 +62,11 @@ class Dense(OfCheckpoint, Embedding):
 
     @property
     def query_checkpoint(self) -> Checkpoint | None:
-        """The model of the queries, if it is separate."""
+        """Return the model of the queries, if it is a separate one."""
         return checkpoints.from_text(self.query_model) if self.query_model else None
 
     def vectors_identity(self) -> dict[str, Any]:
-        """Weights, pooling and truncation: the inputs of the vectors."""
+        """Return what determines the vectors: weights, pooling, truncation and fields."""
         between = f"' {self.separator} '" if self.separator else "' '"
         return self.checkpoint.identity() | {
             "pooling": self.pooling or "as the model says",
@@ -76,23 +76,23 @@ class Dense(OfCheckpoint, Embedding):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The vectors of both sides and their similarity."""
+        """Return the vectors of documents and queries, and their similarity."""
         other = self.query_checkpoint
         return super().identity() | ({"queries": other.identity()} if other else {})
 
     def check(self) -> None:
-        """Raises Unavailable if a library or the weights are missing or are not the pinned ones."""
+        """Raise Unavailable if a library or the pinned weights are missing."""
         for checkpoint in filter(None, (self.checkpoint, self.query_checkpoint)):
             checkpoint.check(*LIBRARIES)
 
     def join(self, title: str, text: str) -> str:
-        """Title, space or separator, text."""
-        # A tokenizer reads "[SEP]" as its mark: BEIR encodes a pair with an empty title in the same
-        # way.
+        """Join title and text with a space or the separator."""
+        # A tokenizer reads "[SEP]" as its mark, as when BEIR encodes a pair with an empty title.
         return f"{title} {self.separator} {text}".strip() if self.separator else joined(title, text)
 
     def encoder(self, settings: Settings, of: str) -> Encode:
-        """The loaded model: vectors (texts, dimensions), 32-bit, of "documents" or "queries"."""
+        """Load the model; returns a function from texts to 32-bit vectors (texts, dimensions), for
+        "documents" or "queries"."""
         other = self.query_checkpoint if of == "queries" else None
         folder = (other or self.checkpoint).folder()
         model = loaded(folder, settings)
@@ -114,7 +114,7 @@ class Dense(OfCheckpoint, Embedding):
         return vectors
 
     def _fit(self, model: "SentenceTransformer") -> None:
-        """Truncate as requested. Raises WrongInput for other pooling or too short a model."""
+        """Set the truncation. Raises WrongInput if the pooling differs or the model reads less."""
         found = [getattr(module, "pooling_mode", "") for module in model]
         pooling = next(filter(None, found), "")
         if self.pooling and pooling != self.pooling:
@@ -127,8 +127,8 @@ class Dense(OfCheckpoint, Embedding):
         model.max_seq_length = self.max_length or own
 
     def _similarity(self, folder: Path) -> str:
-        """Raises WrongInput if the model's similarity differs from the row's, or is not supported
-        here."""
+        """Return the similarity to use. Raises WrongInput if the model's differs from the given one
+        or is not supported."""
         file = folder / "config_sentence_transformers.json"
         about = json_files.read(file) if file.is_file() else {}
         says = about.get("similarity_fn_name") or ""
@@ -144,7 +144,7 @@ class Dense(OfCheckpoint, Embedding):
 
 
 def loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
-    """The model in a folder, on the settings' device. Raises Unavailable if it does not load."""
+    """Load a model on the settings' device. Raises Unavailable if it does not load."""
     torch_on(settings)
     from sentence_transformers import SentenceTransformer
 

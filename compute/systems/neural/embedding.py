@@ -1,4 +1,4 @@
-"""Dense retrieval, independent of the encoder: encode, store, search.
+"""Dense retrieval with any encoder: encodes, stores and searches vectors.
 
 faiss and the models are imported inside the functions that compute.
 """
@@ -24,7 +24,7 @@ from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
 from compute.systems.searcher import Ask, Progress, Request, Span, no_hits
 
-# Only for types: the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -32,25 +32,23 @@ NAME = "vectors"
 LAYOUT = ("index", *(one.name for one in fields(vectors.Layout) if one.name != "kind"))
 """Parameters of every vector system; `index` is the field `index_kind`."""
 SAMPLE = 200
-"""Documents whose beginnings serve as queries for the recall of an approximate index."""
+"""Number of documents whose beginnings are the queries that measure recall."""
 MERGING, COMPARING = "writing the vectors to one file", "comparing with exact search"
-"""Progress messages without a number."""
+"""Progress messages without numbers."""
 _FACTS = "facts.json"
 _SEED = 20_210
 
 
 def _unheard(done: int) -> None:
-    """Discards progress messages."""
+    """Discard a progress message."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Embedding(ABC):
-    """One vector for each document and query, compared by inner product.
-
-    `index_kind` is flat (exact), hnsw or ivf; their parameters are in vectors.Layout. `dtype`,
-    float32 or float16, is the storage type of vectors. A graph built by several threads differs
-    slightly from build to build; everything else is deterministic.
-    """
+    """One vector for each document and query, compared by inner product. `index_kind` is flat
+    (exact), hnsw or ivf; their parameters are those of `vectors.Layout`. `dtype`, float32 or
+    float16, is the type in which vectors are stored. A graph built by several threads differs
+    slightly from build to build; everything else is deterministic."""
 
     index_kind: str = "flat"
     dtype: str = "float32"
@@ -64,7 +62,7 @@ class Embedding(ABC):
 
     @property
     def layout(self) -> vectors.Layout:
-        """Layout of vectors for storing and searching."""
+        """Return how vectors are stored and searched."""
         return vectors.Layout(self.index_kind, *(getattr(self, name) for name in LAYOUT[1:]))
 
     def __post_init__(self) -> None:
@@ -72,31 +70,32 @@ class Embedding(ABC):
 
     @abstractmethod
     def vectors_identity(self) -> dict[str, Any]:
-        """Identity of the vectors: weights, pooling, truncation, fields."""
+        """Return what determines the vectors: weights, pooling, truncation, fields."""
 
     @abstractmethod
     def join(self, title: str, text: str) -> Any:
-        """Function from a document to the text for the model."""
+        """Return the input of the model for a document."""
 
     @abstractmethod
     def encoder(self, settings: Settings, of: str) -> Encode:
-        """The loaded model: vectors (texts, dimensions) of texts; of "documents" or "queries"."""
+        """Load the model; returns a function from texts to vectors (texts, dimensions), for
+        "documents" or "queries"."""
 
     def index_identity(self) -> dict[str, Any]:
-        """The vectors, and their storage if it is not one by one."""
+        """Return the identity of the vectors, and of their storage if it is not exact."""
         return self.vectors_identity() | self.layout.stored()
 
     def identity(self) -> dict[str, Any]:
-        """The vectors and their similarity."""
+        """Return the identity of the index, and how it is searched."""
         return self.index_identity() | {"ranker": self.layout.ranker()}
 
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """Returns the number of documents. An approximate index is stored with the data that
-        measures its recall: the titles, or first words, of sampled documents, and their exact
-        search results. Finished shards and a trained or finished index are kept: after an
-        interruption, the next call resumes there."""
+        """Encode the documents and build the index; returns the number of documents. An approximate
+        index is stored with data that measure its recall: the titles, or first words, of sampled
+        documents, and their exact search results. Finished shards and a trained or finished index
+        are kept, so the next call resumes after an interruption."""
         facts = folder / _FACTS
         if not facts.exists():
             about = self._build(documents, folder, settings, progress)
@@ -105,22 +104,22 @@ class Embedding(ABC):
         if (folder / vectors.FILE).exists():
             (folder / vectors.TRAINED).unlink(missing_ok=True)
             if not self.refine:
-                # The approximate index contains the vectors.
+                # The approximate index contains the vectors itself.
                 (folder / f"{NAME}.npy").unlink(missing_ok=True)
         return json_files.read(facts)
 
     def piece_documents(self, settings: Settings) -> int:
-        """Whole shards."""
+        """Return the number of documents per piece, as complete shards."""
         return encoding.whole_shards(settings.shard_documents)
 
     def piece_identity(self) -> dict[str, Any]:
-        """The vectors, however they are searched."""
+        """Return the identity of the vectors, however they are searched."""
         return self.vectors_identity() | {"dtype": self.dtype, "shard": encoding.SHARD}
 
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """The shards of these documents."""
+        """Encode the shards of these documents."""
         self._encode(documents, folder, settings, progress, span)
 
     def _encode(
@@ -131,10 +130,11 @@ class Embedding(ABC):
         progress: Progress,
         span: Span | None = None,
     ) -> int:
+        """Encode documents into shards; returns their number."""
         count = parquet_files.opened(documents).metadata.num_rows
 
         def pack(rows: list[Any]) -> dict[str, np.ndarray]:
-            # With the first shard, not after all are encoded.
+            # This check comes with the first shard, not after all are encoded.
             self.layout.fit(count, len(rows[0]), settings.vector_bytes)
             return {"": self._finite(np.stack(rows), "a document")}
 
@@ -152,6 +152,7 @@ class Embedding(ABC):
     def _build(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
+        """Encode the documents and build the approximate index, if there is one; returns facts."""
         total = self._encode(documents, folder, settings, progress)
         progress(0, 0, MERGING)
         encoding.merge(folder, NAME)
@@ -159,7 +160,7 @@ class Embedding(ABC):
             return {"documents": total}
         stored = encoding.read(folder, NAME)
         if not (folder / vectors.FILE).exists():
-            # Shards from other workers were not checked yet.
+            # Shards from other workers have not been checked yet.
             self.layout.fit(total, stored[0].shape[1], settings.vector_bytes)
             self.layout.build(folder, stored, settings.threads, progress)
         progress(0, 0, COMPARING)
@@ -170,7 +171,7 @@ class Embedding(ABC):
         return {"documents": total}
 
     def recall(self, folder: Path, settings: Settings) -> float | None:
-        """The share of the exact first 100 that the index finds, searched as it is here."""
+        """Return the share of the exact top 100 that the index finds with these parameters."""
         kept = vectors.compared(folder)
         if kept is None:
             return None
@@ -179,7 +180,7 @@ class Embedding(ABC):
         return vectors.recall(found, exact) if exact.size else None
 
     def _finite(self, rows: np.ndarray, of: str) -> np.ndarray:
-        """The rows in their storage type. Raises WrongInput if one has no usable numbers."""
+        """Convert rows to the storage type. Raises WrongInput for infinite or too large numbers."""
         if not np.isfinite(rows).all():
             raise WrongInput(
                 f"the vector of {of} has numbers that are not finite: try another model"
@@ -193,7 +194,7 @@ class Embedding(ABC):
     def _encoded(
         self, texts: list[str], settings: Settings, report: Callable[[int], None] = _unheard
     ) -> list[np.ndarray]:
-        """The vectors of queries, in their order."""
+        """Encode queries; returns their vectors in order."""
         encode = self.encoder(settings, "queries")
         stripped = [text.strip() for text in texts]
         rows = encoding.by_length(encode, stripped, list(map(len, stripped)), report)
@@ -204,11 +205,8 @@ class Embedding(ABC):
         return rows
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score: the inner product.
-
-        Every query has `depth` hits if there are enough documents; with clusters or a graph,
-        perhaps fewer.
-        """
+        """Search by inner product: query_id, doc_id, score. Every query has `depth` hits if there
+        are enough documents; with clusters or a graph, there may be fewer."""
         texts, settings = request.texts, request.settings
         if not texts:
             return no_hits()
@@ -217,7 +215,7 @@ class Embedding(ABC):
         scores, places = self._nearest(folder, settings)(asked, request.depth)
         hits, rows = places.ravel() >= 0, np.repeat(np.arange(len(asked)), places.shape[1])
         ids = encoding.read_ids(folder)
-        # Imported late: the catalogue of systems, which imports this, loads no pandas.
+        # This is imported late, since the catalogue of systems must not load pandas.
         from pandas import DataFrame
 
         return DataFrame(
@@ -230,7 +228,7 @@ class Embedding(ABC):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers one query: document ids, best first."""
+        """Open a function that answers one query with document ids, best first."""
         encode, ids = self.encoder(settings, "queries"), encoding.read_ids(folder)
         nearest = self._nearest(folder, settings)
 
@@ -242,7 +240,8 @@ class Embedding(ABC):
         yield ask
 
     def _nearest(self, folder: Path, settings: Settings) -> vectors.Nearest:
-        """Scores and positions of the best documents, exact if there is no index."""
+        """Return a function to the scores and positions of the best documents; it is exact if there
+        is no approximate index."""
         self._require(folder)
         stored = encoding.read(folder, NAME)
         if (folder / vectors.FILE).exists():
@@ -251,7 +250,7 @@ class Embedding(ABC):
         return lambda queries, depth: vectors.nearest(queries, stored, depth, settings.threads)
 
     def _require(self, folder: Path) -> None:
-        """Raise Unavailable if a file of the index is lost, which would lose hits."""
+        """Raise Unavailable if a file of the index is missing, since hits would be missing, too."""
         facts = folder / _FACTS
         if not facts.exists() or not json_files.read(facts)["documents"]:
             return
@@ -264,7 +263,7 @@ class Embedding(ABC):
 
 
 def _beginnings(documents: Path) -> list[str]:
-    """The titles, or the first ten words, of sampled documents."""
+    """Return the titles, or the first ten words, of sampled documents."""
     file = parquet_files.opened(documents)
     total = file.metadata.num_rows
     chosen = np.random.default_rng(_SEED).permutation(total)[:SAMPLE]

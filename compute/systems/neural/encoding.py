@@ -1,7 +1,7 @@
-"""Encoding a corpus: batches of similar length, in files that survive an interruption. A corpus is
-divided into shards of `SHARD` documents, in file order. Each shard is encoded sorted by length, to
-limit padding, and stored atomically in file order as `<name>-000000.npy`. The files are read
-through memory maps."""
+"""Encodes a corpus in batches of similar length, into files that survive an interruption. A corpus
+is divided into shards of `SHARD` documents, in file order. The documents of a shard are sorted by
+length to limit padding, and stored atomically in file order as `<name>-000000.npy`. The files are
+read through memory maps."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -18,33 +18,33 @@ from compute.base.files import written_aside
 from compute.systems.searcher import Progress, Span
 
 SHARD = 2048
-"""Documents in one file: an interrupted encoding loses at most this many."""
+"""Number of documents in one file; an interrupted encoding loses at most this many."""
 SLICE = 128
-"""Texts given to a model at once, and between two reports of progress."""
+"""Number of texts given to a model at once, and between two reports of progress."""
 
 Encode = Callable[[list[Any]], Iterable[Any]]
-"""Function from texts to one array for each, in their order."""
+"""A function from texts to an array for each, in order."""
 Pack = Callable[[list[Any]], Mapping[str, np.ndarray]]
-"""Function from a shard's encoded texts to its stored arrays; the one named "" comes last."""
+"""A function from a shard's encoded texts to its stored arrays, by name; "" is written last."""
 
 
 def joined(title: str, text: str) -> str:
-    """Text of a document for most systems: title, a space, text; without surrounding spaces.
-    RoBERTa's tokenizer reads a different first word after a leading space."""
+    """Return a document's text for most systems: title, a space and text, without surrounding
+    spaces, since RoBERTa's tokenizer reads a different first word after a leading space."""
     return f"{title} {text}".strip()
 
 
 LOADING = "loading the model"
-"""Progress message without a number."""
+"""Progress message without numbers."""
 
 
 def vectors(rows: list[Any]) -> dict[str, np.ndarray]:
-    """One vector for each document: an array (documents, dimensions)."""
+    """Pack one vector per document: an array (documents, dimensions)."""
     return {"": np.stack(rows)}
 
 
 def matrices(rows: list[Any]) -> dict[str, np.ndarray]:
-    """Many vectors for each document: "" (all vectors, dimensions), "count" of each document."""
+    """Pack many vectors per document: "" (all vectors, dimensions), and "count" per document."""
     return {"": np.concatenate(rows), "count": np.array([len(row) for row in rows], np.int64)}
 
 
@@ -60,13 +60,11 @@ def in_shards(
     span: Span | None = None,
 ) -> int:
     """Encode a Parquet file (doc_id, title, text) into `folder`; returns the number of documents.
-
-    `load` returns the encoder and is called once, reported as LOADING, if anything is left to do:
-    finished shards are kept. An array that `pack` names `count` is in `<name>.count-000000.npy`.
-    The document ids are in `ids.parquet`. If the shards are merged, nothing is left to do. With a
-    `span`, which begins with a shard, only its own shards are written, named as in the complete
-    index, and no ids.
-    """
+    `load` returns the encoder. It is called once, and reported as LOADING, if anything is left to
+    do: finished shards are kept, and if the shards are merged, nothing is left. An array that
+    `pack` names `count` is in `<name>.count-000000.npy`. The document ids are in `ids.parquet`.
+    With a `span`, which must begin at the start of a shard, only the span's shards are written,
+    without ids, and named as in the complete index."""
     file = parquet_files.opened(documents)
     if span is None:
         _write_ids(file, folder)
@@ -81,8 +79,7 @@ def in_shards(
             if encode is None:
                 progress(0, 0, LOADING)
                 encode = load()
-                # Otherwise nothing is reported before the first slice, which may take half a
-                # minute.
+                # Without this, the first report would come after a slice, perhaps in half a minute.
                 progress(first - start, total, "documents")
             lengths = [len(title) + len(text) for title, text in shard]
             texts = [join(title, text) for title, text in shard]
@@ -93,7 +90,7 @@ def in_shards(
 
 
 def whole_shards(documents: int, shard: int = SHARD) -> int:
-    """This many documents, rounded up to complete shards."""
+    """Round a number of documents up to complete shards."""
     return -(-documents // shard) * shard
 
 
@@ -103,7 +100,7 @@ def by_length(
     lengths: Sequence[int],
     report: Callable[[int], None] = lambda done: None,
 ) -> list[Any]:
-    """Results of `encode` for each text, in order; `encode` gets texts of similar length."""
+    """Encode texts in batches of similar length; returns the results in the order of the texts."""
     rows: list[Any] = [None] * len(texts)
     order = np.argsort(lengths, kind="stable").tolist()
     for start in range(0, len(order), SLICE):
@@ -116,7 +113,7 @@ def by_length(
 
 
 def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
-    """Title and text of each document, in file order, from position `start` on."""
+    """Yield title and text of each document, in file order, from position `start` on."""
     groups, skipped = rest_of(file, start)
     for batch in file.iter_batches(SHARD, row_groups=groups, columns=["title", "text"]):
         rest = batch.slice(min(skipped, len(batch)))
@@ -126,7 +123,7 @@ def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
-    """The row groups from the one with the row at `start`, and the number of earlier rows."""
+    """Return the row groups from that of row `start` on, and how many rows to skip in it."""
     about = file.metadata
     ends = np.cumsum([about.row_group(number).num_rows for number in range(about.num_row_groups)])
     first = int(np.searchsorted(ends, start, side="right"))
@@ -135,7 +132,7 @@ def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
 
 
 class Shards(Sequence[np.ndarray]):
-    """Stored arrays, memory-mapped on request, so that not all are open at once."""
+    """Stored arrays, which are memory-mapped on request, so that not all are open at once."""
 
     def __init__(self, files: list[Path]) -> None:
         self.files = files
@@ -150,21 +147,21 @@ class Shards(Sequence[np.ndarray]):
 
 
 def read(folder: Path, name: str, array: str = "") -> Sequence[np.ndarray]:
-    """The stored arrays of every shard, or the one that they were merged into, in file order."""
+    """Return the stored arrays of all shards in file order, or the one into which they merged."""
     start = f"{name}.{array}" if array else name
     merged = folder / f"{start}.npy"
     return Shards([merged] if merged.exists() else sorted(folder.glob(f"{start}-*.npy")))
 
 
 def merge(folder: Path, name: str) -> None:
-    """Write the vectors of all shards to one file, `<name>.npy`, and remove the shards. An
-    interruption loses nothing, and without shards nothing is done."""
+    """Merge the vectors of all shards into one file, `<name>.npy`, and remove the shards. An
+    interruption loses nothing. Without shards, nothing is done."""
     target = folder / f"{name}.npy"
     shards = Shards(sorted(folder.glob(f"{name}-*.npy")))
     if not target.exists() and shards:
         shape = (sum(len(shard) for shard in shards), *shards[0].shape[1:])
         kind = np.lib.format.dtype_to_descr(shards[0].dtype)
-        # Written, not memory-mapped: mapped pages would count as this process's memory.
+        # The file is not memory-mapped, since mapped pages count as this process's memory.
         with written_aside(target, alone=True) as whole:
             about = {"descr": kind, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(whole, about)
@@ -175,7 +172,7 @@ def merge(folder: Path, name: str) -> None:
 
 
 def read_ids(folder: Path) -> pa.Array:
-    """The document ids, in the order of the rows of all shards."""
+    """Return the document ids, in the order of the rows of all shards."""
     return pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
 
 
@@ -193,14 +190,15 @@ def _file(folder: Path, name: str, array: str, number: int) -> Path:
 
 
 def _save(folder: Path, name: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
-    # The unnamed one last: its existence shows that the shard is complete.
+    # The unnamed array comes last: its existence shows that the shard is complete.
+    """Write the arrays of a shard."""
     for array in sorted(arrays, reverse=True):
         with written_aside(_file(folder, name, array, number), alone=True) as file:
             _put(file, arrays[array])
 
 
 def _put(file: BinaryIO, array: np.ndarray) -> None:
-    """Write an array like np.save, whose own error does not mention a full disk."""
+    """Write an array as np.save does, whose own error does not mention a full disk."""
     whole = np.ascontiguousarray(array)
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
     file.write(whole.data)

@@ -1,4 +1,4 @@
-"""Late interaction: one vector for each token, candidates by approximate search, exact MaxSim.
+"""Late interaction: one vector per token, candidates from approximate search, and exact MaxSim.
 
 faiss, torch and sentence-transformers are imported inside the functions that compute.
 """
@@ -21,35 +21,35 @@ from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
 from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited, no_hits, within
 
-# Only for types: the catalogue of systems loads no pandas.
+# These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 INDEX = "tokens.faiss"
 _LISTS_EACH = 1024
-"""Approximate number of token vectors per list of the approximate index; at most `_LISTS` lists."""
+"""Approximate number of token vectors per list of the index, which has at most _LISTS lists."""
 _LISTS = 4096
 _TRAINED_ON = 64
-"""Number of token vectors per list with which the lists are trained."""
+"""Number of token vectors per list on which the lists are trained."""
 _ADDED = 65_536
 """Number of token vectors converted to 32-bit floats at once."""
 _SAMPLE = 16
-"""Documents whose beginnings are the queries that check the candidates."""
+"""Number of documents whose beginnings are the queries that measure recall."""
 _WORDS = 12
 
 
 @dataclass(frozen=True)
 class LateInteraction(OfCheckpoint, Limited):
-    """A model of token vectors; a document's score is MaxSim, of 32-bit products.
+    """A model of token vectors. A document's score is MaxSim, computed from 32-bit products.
 
     The document is `title + " " + text`, truncated to `document_length` word pieces including
-    special tokens, the query to `query_length`; 0 is the model's own length. Token vectors are
-    stored as 16-bit floats. The candidates of a query are the documents of the `candidates` token
-    vectors nearest to each of its tokens, by an inverted index (FAISS, 4 bits a number) of which
-    `probes` lists are searched; all candidates are scored exactly. A document without tokens is
-    never found. For a model that was not trained for late interaction, the unit vectors of the last
-    layer are compared, without [CLS] and [SEP]. Raises WrongInput for a length below 3, or less
-    than one candidate.
+    special tokens, and the query is truncated to `query_length`; 0 means the model's own length.
+    Token vectors are stored as 16-bit floats. For each token of a query, an inverted index (FAISS,
+    4 bits per number), of which `probes` lists are searched, finds the `candidates` nearest token
+    vectors. All documents with such a token are scored exactly. A document without tokens is never
+    found. For a model that was not trained for late interaction, the unit vectors of the last layer
+    are compared, without [CLS] and [SEP]. Raises WrongInput for a length below 3, or for fewer than
+    one candidate.
     """
 
     checkpoint: Checkpoint
@@ -73,7 +73,7 @@ class LateInteraction(OfCheckpoint, Limited):
                 within(self, name, 3)
 
     def index_identity(self) -> dict[str, Any]:
-        """Weights, truncation and the storage of vectors."""
+        """Return the weights, the truncation and the storage of vectors."""
         return self.checkpoint.identity() | {
             "vectors": "each token, float16",
             "query_length": self.query_length,
@@ -83,7 +83,7 @@ class LateInteraction(OfCheckpoint, Limited):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The vectors, the candidates and the ranking."""
+        """Return the identity of the index, the candidates and the ranking."""
         return self.index_identity() | {
             "candidates": self.candidates,
             "probes": self.probes,
@@ -91,15 +91,15 @@ class LateInteraction(OfCheckpoint, Limited):
         }
 
     def check(self) -> None:
-        """Raises Unavailable when a library or the weights are missing."""
+        """Raise Unavailable if a library or the weights are missing."""
         self.checkpoint.check("torch", "sentence_transformers", "faiss")
 
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """documents and tokens (counts): token vectors and their index. They are stored with the
-        data that measures recall: the titles (else first words) of a seeded sample of documents,
-        and their top 100 by exact MaxSim."""
+        """Store token vectors and their approximate index; returns the numbers of documents and
+        tokens. Data that measure recall are stored, too: the titles (or else first words) of a
+        seeded sample of documents, and their top 100 by exact MaxSim."""
         load = cache(lambda: self._load(settings))
         total = _encode(documents, folder, load, progress)
         tokens = maxsim.read(folder)
@@ -118,7 +118,7 @@ class LateInteraction(OfCheckpoint, Limited):
         return facts
 
     def recall(self, folder: Path, settings: Settings) -> float | None:
-        """The share of the exact top 100 among the candidates."""
+        """Return the share of the exact top 100 that is among the candidates."""
         kept = vectors.compared(folder)
         if kept is None:
             return None
@@ -128,11 +128,11 @@ class LateInteraction(OfCheckpoint, Limited):
         return vectors.recall(found, kept[1]) if kept[1].size else None
 
     def piece_documents(self, settings: Settings) -> int:
-        """Whole shards."""
+        """Return the number of documents per piece, as complete shards."""
         return encoding.whole_shards(settings.shard_documents)
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the token vectors of documents."""
+        """Return the identity of the documents' token vectors."""
         identity = self.index_identity()
         for other in ("query_length", "approximate"):
             del identity[other]
@@ -141,11 +141,11 @@ class LateInteraction(OfCheckpoint, Limited):
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """The token vectors of these documents."""
+        """Encode the token vectors of these documents."""
         _encode(documents, folder, lambda: self._load(settings), progress, span)
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score: the candidates of each query, best first, down to `depth`."""
+        """Rank the candidates down to `depth`: query_id, doc_id, score, best first."""
         texts = request.texts
         ids = encoding.read_ids(folder)
         found = [no_hits()]
@@ -157,14 +157,14 @@ class LateInteraction(OfCheckpoint, Limited):
                 places, scores = rank(query, request.depth)
                 found.append(_hits(query_id, ids, places, scores))
                 request.progress(done, len(texts), "queries")
-        # Imported late: the catalogue of systems, which imports this, loads no pandas.
+        # This is imported late, since the catalogue of systems must not load pandas.
         import pandas as pd
 
         return pd.concat(found, ignore_index=True)
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers one query: document ids, best first."""
+        """Open a function that answers one query with document ids, best first."""
         ids = encoding.read_ids(folder)
         with self._ranking(folder, settings) as (model, rank):
             encode = multivector.queries(model)
@@ -174,11 +174,12 @@ class LateInteraction(OfCheckpoint, Limited):
 
     @contextmanager
     def _ranking(self, folder: Path, settings: Settings) -> Iterator[tuple[Any, Rank]]:
-        """The model, and a function from a query's vectors to positions and scores, best first."""
+        """Open the model, and a function from a query's vectors to positions and scores."""
         tokens = maxsim.read(folder)
         index = _open(folder / INDEX, self.probes, settings.threads)
 
         def rank(query: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+            """Score the candidates of a query exactly."""
             places = self._candidates(index, tokens, query)
             (scores,) = tokens.scores([query], places)
             best = np.lexsort((places, -scores))[:depth]
@@ -187,12 +188,14 @@ class LateInteraction(OfCheckpoint, Limited):
         yield self._load(settings), rank
 
     def _candidates(self, index: Any, tokens: maxsim.Tokens, query: np.ndarray) -> np.ndarray:
+        """Return the documents with a token that is near to a token of the query."""
         if index is None or not len(query):
             return np.empty(0, np.int64)
         _, near = index.search(np.ascontiguousarray(query, np.float32), self.candidates)
         return tokens.documents_of(near[near >= 0])
 
     def _load(self, settings: Settings) -> Any:
+        """Load the model with these truncations."""
         return multivector.load(
             self.checkpoint.folder(),
             query_length=self.query_length,
@@ -211,7 +214,7 @@ def _encode(
     progress: Progress,
     span: Span | None = None,
 ) -> int:
-    """The token vectors of documents, as 16-bit floats."""
+    """Encode the token vectors of documents as 16-bit floats; returns the number of documents."""
 
     def encoder() -> encoding.Encode:
         encode = multivector.documents(load())
@@ -224,11 +227,10 @@ def _encode(
 
 
 def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
-    """Write the approximate index of all token vectors, numbered through all shards.
-
-    Its candidates are scored exactly: 4 bits per number find the same candidates as 8 or 32 bits. A
-    graph (HNSW) found no more candidates, took 3 times the space and 25 times as long to build.
-    """
+    """Write the approximate index of all token vectors, which are numbered across all shards. Since
+    its candidates are scored exactly, 4 bits per number find the same candidates as 8 or 32 bits. A
+    graph (HNSW) found no more candidates, used 3 times the space and took 25 times as long to
+    build."""
     faiss = vectors.faiss_on(threads)
     total, dimensions = int(tokens.firsts[-1]), tokens.shards[0].shape[1]
     lists = min(max(total // _LISTS_EACH, 1), _LISTS)
@@ -251,7 +253,7 @@ def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
 
 
 def _some(tokens: maxsim.Tokens, count: int) -> np.ndarray:
-    """A seeded sample of at most `count` token vectors, in their order."""
+    """Return a seeded sample of at most `count` token vectors, in their order."""
     total = int(tokens.firsts[-1])
     numbers = np.sort(np.random.default_rng(0).choice(total, min(count, total), replace=False))
     cuts = np.searchsorted(numbers, tokens.firsts[1:-1])
@@ -265,7 +267,7 @@ def _some(tokens: maxsim.Tokens, count: int) -> np.ndarray:
 
 
 def _open(file: Path, probes: int, threads: int) -> Any:
-    """The approximate index, its lists memory-mapped; None for a corpus without tokens."""
+    """Open the approximate index with memory-mapped lists; None for a corpus without tokens."""
     if not file.exists():
         return None
     faiss = vectors.faiss_on(threads)
@@ -275,7 +277,7 @@ def _open(file: Path, probes: int, threads: int) -> Any:
 
 
 def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
-    """The titles, else first words, of a seeded sample of the documents with tokens."""
+    """Return the titles, or else first words, of a seeded sample of the documents with tokens."""
     filled = np.flatnonzero(counts)
     size = min(_SAMPLE, len(filled))
     places = np.sort(np.random.default_rng(0).choice(filled, size, replace=False))
@@ -289,7 +291,8 @@ def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
 
 
 def _hits(query_id: str, ids: pa.Array, places: np.ndarray, scores: np.ndarray) -> DataFrame:
-    # As above.
+    # This is imported late, as above.
+    """Return the hits of one query as a frame."""
     from pandas import DataFrame
 
     frame = DataFrame({"doc_id": ids.take(pa.array(places)).to_pandas()})

@@ -1,4 +1,4 @@
-"""Models that give one vector for each token of a text: the same loading for all kinds.
+"""Loads models that give one vector for each token of a text, whatever kind of model they are.
 
 torch and sentence-transformers are imported inside the functions.
 """
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 BATCH = 32
 
 Encode = Callable[[list[str]], list[np.ndarray]]
-"""Function from texts to float32 arrays (tokens, dimensions), in their order."""
+"""A function from texts to float32 arrays (tokens, dimensions), in order."""
 
 
 def load(
     folder: Path, *, query_length: int, document_length: int, settings: Settings
 ) -> "MultiVectorEncoder":
-    """The model in `folder`, with texts truncated at this many word pieces; 0 keeps the model's
-    limit. A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) is used as it
-    was trained: with its markers, its query padded with masks to `query_length`, and its list of
-    skipped tokens. Any other encoder gives the unit vectors of its last layer, without those of the
-    special tokens around a text (such as [CLS] and [SEP]), which represent no word. Raises
-    Unavailable if it does not load, WrongInput for a length beyond the model's positions."""
+    """Load the model in `folder`, with texts truncated to this many word pieces; 0 keeps the
+    model's limit. A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) is
+    used as it was trained: with its markers, its query padded with masks to `query_length`, and its
+    list of skipped tokens. Any other encoder gives the unit vectors of its last layer, without
+    those of the special tokens around a text (such as [CLS] and [SEP]), which represent no word.
+    Raises Unavailable if it does not load, and WrongInput for a length beyond the model's
+    positions."""
     torch_on(settings)
     with loading(folder):
         made = _trained if is_late_interaction(folder) else _untrained
@@ -49,19 +50,19 @@ def is_late_interaction(folder: Path) -> bool:
 
 
 def kind(folder: Path) -> str:
-    """Kind of the model that sentence-transformers recorded in `folder`; empty if there is none."""
+    """Return the kind of model that sentence-transformers recorded in `folder`, else empty."""
     return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
 
 
 def queries(model: "MultiVectorEncoder") -> Encode:
-    """A function to the token vectors of queries."""
+    """Return a function from queries to their token vectors."""
     return lambda texts: list(
         model.encode_query(texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False)
     )
 
 
 def documents(model: "MultiVectorEncoder") -> Encode:
-    """A function to the token vectors of documents."""
+    """Return a function from documents to their token vectors."""
     return lambda texts: list(
         model.encode_document(
             texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False
@@ -70,13 +71,15 @@ def documents(model: "MultiVectorEncoder") -> Encode:
 
 
 def _trained(folder: Path, device: str) -> "MultiVectorEncoder":
+    """Load a model that was trained for late interaction."""
     from sentence_transformers import MultiVectorEncoder
 
     return MultiVectorEncoder(str(folder), device=device, local_files_only=True)
 
 
 def _untrained(folder: Path, device: str) -> "MultiVectorEncoder":
-    # If loaded as a MultiVectorEncoder, it would get a random projection.
+    # Loaded as a MultiVectorEncoder, it would get a random projection.
+    """Load another encoder as one vector per token."""
     from sentence_transformers import MultiVectorEncoder, SentenceTransformer
     from sentence_transformers.base.modules import Normalize
     from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
@@ -93,6 +96,7 @@ def _untrained(folder: Path, device: str) -> "MultiVectorEncoder":
 def _cut(
     model: "MultiVectorEncoder", folder: Path, query_length: int, document_length: int
 ) -> None:
+    """Set the truncation. Raises WrongInput if the model has too few positions."""
     words: Any = model[0]
     longest = max(query_length, document_length)
     most = positions(words.config)
@@ -108,5 +112,5 @@ def _cut(
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Content of a JSON file; empty if the file is missing."""
+    """Return the content of a JSON file; empty if the file is missing."""
     return json_files.read(file) if file.is_file() else {}

@@ -1,8 +1,8 @@
 """USE-QA: Google's Universal Sentence Encoder for questions and answers, through TensorFlow.
 
 Yang et al., "Multilingual Universal Sentence Encoder for Semantic Retrieval", arXiv 1907.04307. Its
-SavedModel has two signatures: `question_encoder` takes a question, `response_encoder` an answer
-and the text around it. BEIR gives it the title as the answer and the text as the context.
+SavedModel has two signatures: `question_encoder` for a question, and `response_encoder` for an
+answer and the text around it. BEIR uses the title as the answer and the text as the context.
 
 TensorFlow is not among the pinned packages, but is compatible with them: pip install '.[use-qa]'.
 """
@@ -39,12 +39,10 @@ _SAVED = "saved_model.pb"
 
 @dataclass(frozen=True, kw_only=True)
 class UseQa(OfCheckpoint, Embedding):
-    """Vectors of the two signatures, of unit length: cosine.
-
-    The title is the response and the text its context; without a title, the text is both. The model
-    reads complete texts. `checkpoint` is the one on TensorFlow Hub or a folder with a SavedModel.
-    Raises WrongInput for any other.
-    """
+    """Vectors of the two signatures, of unit length, compared by cosine. The title is the response
+    and the text its context; without a title, the text is both. The model reads complete texts.
+    `checkpoint` is the one on TensorFlow Hub or a folder with a SavedModel. Raises WrongInput for
+    any other."""
 
     checkpoint: Checkpoint
 
@@ -56,13 +54,13 @@ class UseQa(OfCheckpoint, Embedding):
             raise WrongInput(f"use-qa runs {NAME} or a folder of a SavedModel, not {self.model}")
 
     def vectors_identity(self) -> dict[str, Any]:
-        """The weights and the fields."""
+        """Return the weights and the fields."""
         local = self.checkpoint.is_local
         weights = {"weights": _content(self._folder())} if local else {"model": self.model}
         return weights | {"vectors": "unit length", "fields": ["title or text", "text"]}
 
     def check(self) -> None:
-        """Raises Unavailable when TensorFlow, FAISS or the model are missing."""
+        """Raise Unavailable if TensorFlow, FAISS or the model is missing."""
         checkpoints.require("faiss")
         checkpoints.require(*_LIBRARIES, remedy=_EXTRA)
         if self.checkpoint.is_local:
@@ -74,11 +72,12 @@ class UseQa(OfCheckpoint, Embedding):
             )
 
     def join(self, title: str, text: str) -> tuple[str, str]:
-        """Response and context."""
+        """Return response and context."""
         return title or text, text
 
     def encoder(self, settings: Settings, of: str) -> Encode:
-        """Unit vectors (texts, dimensions) of questions, or of pairs of response and context."""
+        """Load the model; returns a function to unit vectors (texts, dimensions) of questions, or
+        of pairs of response and context."""
         folder = self._folder() if self.checkpoint.is_local else _fetched()
         model, constant = _loaded(folder, settings.threads)
 
@@ -93,6 +92,7 @@ class UseQa(OfCheckpoint, Embedding):
         return questions if of == "queries" else responses
 
     def _folder(self) -> Path:
+        """Return the local folder of the model. Raises Unavailable if it has no SavedModel."""
         folder = Path(self.model).expanduser()
         if not (folder / _SAVED).is_file():
             raise Unavailable(f"{folder} is not a SavedModel's folder: it has no {_SAVED}")
@@ -101,13 +101,13 @@ class UseQa(OfCheckpoint, Embedding):
 
 @lru_cache(maxsize=1)
 def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
-    """The SavedModel, and the function that creates TensorFlow's strings. Raises Unavailable."""
+    """Load the SavedModel and the function for TensorFlow's strings. Raises Unavailable."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # By name: without the extra, its types are missing too.
+    # It is imported by name, since its types are missing without the extra.
     tensorflow = importlib.import_module("tensorflow")
-    # The model uses its operations.
+    # The model uses operations of this package.
     importlib.import_module("tensorflow_text")
-    # If TensorFlow has already started, its number of threads stays.
+    # If TensorFlow has already started, its number of threads is fixed.
     with contextlib.suppress(RuntimeError):
         tensorflow.config.threading.set_intra_op_parallelism_threads(threads)
     model = tensorflow.saved_model.load(str(folder))
@@ -118,18 +118,19 @@ def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
 
 
 def _unit(outputs: Any) -> np.ndarray:
+    """Scale vectors to unit length."""
     vectors = outputs["outputs"].numpy().astype(np.float32)
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
 def _cached() -> Path:
-    """Folder of the model from TensorFlow Hub once downloaded."""
+    """Return the folder of the downloaded model from TensorFlow Hub, which may not exist yet."""
     root = os.environ.get("TFHUB_CACHE_DIR") or "~/.cache/tfhub"
     return Path(root).expanduser() / NAME.replace("/", "--")
 
 
 def _fetched() -> Path:
-    """The folder of the model, downloaded and unpacked first if needed."""
+    """Return the folder of the model, downloaded and unpacked first if needed."""
     folder = _cached()
     if (folder / _SAVED).is_file():
         return folder
@@ -152,6 +153,7 @@ def _fetched() -> Path:
 
 
 def _content(folder: Path) -> str:
+    """Return the SHA-256 of the names and hashes of a folder's files."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     digest = hashlib.sha256()
     for file in files:

@@ -1,8 +1,8 @@
-"""Search among vectors with FAISS: exact, through a graph (HNSW), or in clusters (IVF, IVF-PQ).
+"""Searches vectors with FAISS: exactly, through a graph (HNSW), or in clusters (IVF, IVF-PQ).
 
-Scores are inner products throughout. Vectors are in memory-mapped shards (see encoding.py), which
-are read block by block; an approximate index contains them itself, so the shards are removed once
-it is built, unless they are needed to refine its results.
+All scores are inner products. Vectors are in memory-mapped shards (see encoding.py), which are read
+block by block. An approximate index contains the vectors itself, so the shards are removed once it
+is built, unless they are needed to refine its results.
 """
 
 import mmap
@@ -23,45 +23,45 @@ KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"
 """The approximate index, in the folder of the document ids."""
 TRAINED = "trained.faiss"
-"""The trained but empty index; it stays until FILE exists."""
+"""The trained but empty index, which is kept until FILE exists."""
 COMPARED = "compared.npz"
-"""Queries and their exact hits, in the folder of an approximate index."""
+"""File of queries and their exact hits, in the folder of an approximate index."""
 TRAINING, ADDING = "training the index", "vectors in the index"
-"""Progress messages, without a number and with one."""
+"""Progress messages; the second one has numbers."""
 DEPTH = 100
-"""Depths at which the recall of an approximate index is reported."""
+"""Depth at which the recall of an approximate index is reported."""
 _BLOCK = 65_536
-"""Vectors compared at once: 100 MB of 384 dimensions."""
+"""Number of vectors compared at once; with 384 dimensions they take 100 MB."""
 _CODED = 2048
-"""Vectors added at once with `pq`: faiss temporarily needs 1 kB for each byte of each vector."""
+"""Number of vectors added at once with `pq`; faiss needs 1 kB for each byte of each vector."""
 _MOST = 2**31 - 1
-"""The largest whole number that faiss accepts as a parameter."""
+"""The largest integer that faiss accepts as a parameter."""
 _TRAINING = 128
-"""Number of vectors per cluster in the clustering of IVF."""
+"""Number of vectors per cluster on which the clusters of IVF are trained."""
 _SAMPLE_BYTES = 1 << 30
 """Maximum size of the vectors on which product quantisation is trained."""
 _CENTROIDS = 256
 """Number of centroids for each part of a vector that becomes one byte."""
 _MAPPED = 2 << 30
-"""Bytes of a memory-mapped file that may stay in memory while it is read."""
+"""Number of bytes of a memory-mapped file that may stay in memory while it is read."""
 _BETWEEN = 16
-"""Queries refined before the pages read for them are released."""
+"""Number of queries that are refined before the pages read for them are released."""
 
 
 Nearest = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-"""Function from queries and a depth to the scores and positions of documents, best first."""
+"""A function from queries and a depth to the scores and positions of documents, best first."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of vectors for storing and searching.
+    """How vectors are stored and searched.
 
-    HNSW: `m` links of each vector, `ef_construction` and `ef_search` candidates while it is built
-    and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters, 0 for four times
-    the square root of the number of documents, `nprobe` of them searched. With `pq`, the index
-    stores that many bytes of each vector instead of its numbers (product quantisation: Jégou et
-    al., PAMI 2011), and with `refine`, this many candidates, or all hits if more are requested, are
-    rescored with the stored vectors.
+    HNSW: `m` links for each vector, and `ef_construction` and `ef_search` candidates while the
+    graph is built and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters (0
+    means four times the square root of the number of documents), of which `nprobe` are searched.
+    With `pq`, the index stores that many bytes for each vector instead of its numbers (product
+    quantisation: Jégou et al., PAMI 2011). With `refine`, this many candidates, or as many as hits
+    are requested if that is more, are rescored with the stored vectors.
     """
 
     kind: str
@@ -75,7 +75,7 @@ class Layout:
     refine: int = 0
 
     def check(self) -> None:
-        """Raises WrongInput for a value out of range."""
+        """Raise WrongInput for a value out of range."""
         if self.kind not in KINDS:
             raise WrongInput(f"index is {self.kind!r}; it must be one of: {', '.join(KINDS)}")
         if self.dtype not in ("float32", "float16"):
@@ -90,12 +90,8 @@ class Layout:
             raise WrongInput(f"refine is {self.refine} without pq: give both, or leave refine out")
 
     def fit(self, count: int, dimensions: int, memory: int) -> None:
-        """Raise Unavailable unless this many vectors can be indexed in this many bytes of memory; 0
-        is no limit.
-
-        Raises WrongInput if `pq` does not divide the dimensions, Unavailable if the index is
-        estimated to need more.
-        """
+        """Raise Unavailable if indexing this many vectors is estimated to need more than `memory`
+        bytes; 0 is no limit. Raises WrongInput if `pq` does not divide the dimensions."""
         if self.pq and dimensions % self.pq:
             raise WrongInput(
                 f"pq is {self.pq}, but the vectors have {dimensions} numbers: pq must divide them"
@@ -110,22 +106,22 @@ class Layout:
             )
 
     def _memory(self, count: int, dimensions: int) -> int:
-        """Approximate number of bytes needed to build the index."""
+        """Return the approximate number of bytes needed to build the index."""
         vector = dimensions * np.dtype(self.dtype).itemsize
         if self.kind == "flat":
             return 0
         block = min(count, _BLOCK) * dimensions * 4
         if self.kind == "hnsw":
-            # A vector has 2m links of 4 bytes on the lowest level, and few above it, in a list that
-            # doubles when it is full.
+            # A vector has 2m links of 4 bytes on the lowest level, in a list that doubles when
+            # full.
             return block + count * (vector + 16 * self.m)
         sample = min(self._training(self._clusters(count), dimensions), count) * dimensions * 4
         coding = min(count, _CODED) * self.pq * _CENTROIDS * 4
-        # Lists double when they are full, so they use 1.5 times the space on average.
+        # Lists double when full, so they use 1.5 times the space on average.
         return block + sample + coding + round(1.5 * count * ((self.pq or vector) + 8))
 
     def stored(self) -> dict[str, Any]:
-        """The part that determines the index files; empty for exact 32-bit vectors."""
+        """Return the parameters that determine the index files; empty for exact 32-bit vectors."""
         kind: dict[str, dict[str, Any]] = {
             "flat": {},
             "hnsw": {"index": "hnsw", "m": self.m, "ef_construction": self.ef_construction},
@@ -136,7 +132,7 @@ class Layout:
         return kind[self.kind] | quantised | dtype
 
     def ranker(self) -> str:
-        """Description of the search over the stored vectors."""
+        """Describe how the stored vectors are searched."""
         searched = {
             "flat": "exact inner product",
             "hnsw": f"hnsw inner product, ef_search {self.ef_search}",
@@ -152,8 +148,8 @@ class Layout:
         threads: int,
         progress: Progress = lambda *_: None,
     ) -> None:
-        """Write the approximate index of all vectors to `folder`, atomically. The training of an
-        interrupted call is reused; vectors are added from the first one on."""
+        """Write the approximate index of all vectors to `folder`, atomically. An interrupted call's
+        training is reused; vectors are added from the first one on."""
         faiss_on(threads)
         index = self._trained(folder, shards, progress)
         count, done = sum(map(len, shards)), 0
@@ -167,7 +163,7 @@ class Layout:
         _write(index, folder / FILE)
 
     def _trained(self, folder: Path, shards: Sequence[np.ndarray], progress: Progress) -> Any:
-        """The index without vectors, from `folder`, or trained now and written there."""
+        """Return the trained index without vectors, from `folder` or trained now."""
         import faiss
 
         if (folder / TRAINED).exists():
@@ -185,15 +181,17 @@ class Layout:
         return index
 
     def _clusters(self, count: int) -> int:
+        """Return the number of clusters for this many vectors."""
         return min(self.nlist or round(4 * count**0.5), count)
 
     def _training(self, nlist: int, dimensions: int) -> int:
-        """Maximum number of vectors on which this many clusters are trained."""
-        # Twice the clusters, since evenly spread vectors may be half as many as asked for.
+        """Return the maximum number of vectors on which this many clusters are trained."""
+        # It is at least twice the clusters, since `_sample` may return half as many vectors.
         most = max(_SAMPLE_BYTES // (4 * dimensions), 2 * nlist)
         return min(_TRAINING * nlist, most) if self.pq else _TRAINING * nlist
 
     def _empty(self, dimensions: int, count: int) -> Any:
+        """Make an untrained index."""
         import faiss
 
         metric = faiss.METRIC_INNER_PRODUCT
@@ -212,19 +210,19 @@ class Layout:
             index = faiss.IndexIVFPQ(centres, dimensions, nlist, self.pq, 8, metric)
             index.pq.cp.min_points_per_centroid = 1
         elif self.dtype == "float16":
-            # Of the vectors themselves, not of their distance from the centre: 16-bit as stored.
+            # False: the vectors themselves are encoded, in 16 bits as stored, rather than their
+            # distances from the centre.
             index = faiss.IndexIVFScalarQuantizer(centres, dimensions, nlist, half, metric, False)
         else:
             index = faiss.IndexIVFFlat(centres, dimensions, nlist, metric)
-        # The index keeps only a pointer.
+        # The index holds only a pointer to the centres, so it takes over their ownership.
         centres.this.disown()
         index.own_fields = True
         index.cp.min_points_per_centroid = 1
         return index
 
     def opened(self, folder: Path, threads: int) -> Nearest:
-        """The approximate index in `folder`, in memory: like `nearest`, but approximate. A position
-        of -1 is no hit."""
+        """Open the approximate index; returns a function like `nearest`. Position -1 is no hit."""
         faiss = faiss_on(threads)
         index: Any = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
         if self.kind == "hnsw":
@@ -239,8 +237,8 @@ class Layout:
 def nearest(
     queries: np.ndarray, shards: Iterable[np.ndarray], depth: int, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and positions (documents numbered across all shards) of each query's nearest vectors.
-    Both (queries, min(depth, documents)), best first; ties in the order of positions."""
+    """Return scores and positions (across all shards) of each query's nearest vectors, (queries,
+    min(depth, documents)) each, best first; ties are in the order of positions."""
     faiss = faiss_on(threads)
     scores = np.empty((len(queries), 0), np.float32)
     places = np.empty((len(queries), 0), np.int64)
@@ -256,15 +254,15 @@ def nearest(
 
 
 def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
-    """`candidates`, at least this many, scored and ordered by the vectors in `stored`."""
+    """Return a function that rescores at least `least` candidates with the vectors in `stored`."""
 
     def search(queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find candidates and score them with the stored vectors."""
         places = candidates(queries, max(depth, least))[1]
         scores = np.full(places.shape, -np.inf, np.float32)
         for row, query in enumerate(np.asarray(queries, np.float32)):
             hits = places[row] >= 0
-            # BLAS rounding depends on the position of a row: equal vectors would get different
-            # scores.
+            # BLAS rounds by a row's position, so equal vectors could get different scores.
             rows = np.asarray(stored[places[row, hits]], np.float32)
             scores[row, hits] = np.einsum("ij,j->i", rows, query)
             if row % _BETWEEN == _BETWEEN - 1:
@@ -275,14 +273,14 @@ def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
 
 
 def keep_compared(folder: Path, queries: Sequence[np.ndarray], exact: np.ndarray) -> None:
-    """Write queries, some vectors each, and the first positions of their exact search."""
+    """Store queries, each with one or more vectors, and their first exact hits."""
     rows, counts = np.concatenate(queries), [len(query) for query in queries]
     with written_aside(folder / COMPARED, alone=True) as file:
         np.savez(file, rows=rows, counts=counts, exact=exact)
 
 
 def compared(folder: Path) -> tuple[list[np.ndarray], np.ndarray] | None:
-    """Result of `keep_compared`; None if it wrote nothing, as for an exact index."""
+    """Return what `keep_compared` stored; None if it stored nothing, as for an exact index."""
     if not (folder / COMPARED).exists():
         return None
     with np.load(folder / COMPARED) as kept:
@@ -290,14 +288,14 @@ def compared(folder: Path) -> tuple[list[np.ndarray], np.ndarray] | None:
 
 
 def recall(found: Iterable[np.ndarray], exact: np.ndarray) -> float:
-    """Mean share of the positions in each row of `exact` that are in the same row of `found`."""
+    """Return the mean share of a row of `exact` that is in the same row of `found`."""
     shares = [np.isin(best, row).mean() for row, best in zip(found, exact, strict=True)]
     return float(np.mean(shares)) if shares else 1.0
 
 
 def faiss_on(threads: int) -> Any:
-    """faiss, on this many threads."""
-    # Read by OpenMP when it is loaded: waiting threads that spin slow a busy machine 40-fold.
+    """Import faiss and set its number of threads."""
+    # OpenMP reads these when loaded: threads that spin while waiting slow a busy machine 40-fold.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
     import faiss
@@ -307,12 +305,13 @@ def faiss_on(threads: int) -> Any:
 
 
 def _best(scores: np.ndarray, places: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best `depth` scores and positions of each row; ties by position."""
     order = np.lexsort((places, -scores), axis=1)[:, :depth]
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(places, order, axis=1)
 
 
 def _reserve(graph: Any, count: int) -> None:
-    """Make room for this many vectors: growing vectors are copied and need space twice."""
+    """Reserve space for this many vectors, since a growing array temporarily needs it twice."""
     import faiss
 
     codes: Any = faiss.downcast_index(graph.storage)
@@ -321,7 +320,7 @@ def _reserve(graph: Any, count: int) -> None:
 
 
 def _blocks(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """32-bit vectors, in order: large shards are split, small ones combined."""
+    """Yield 32-bit vectors in order, in blocks: large shards are split and small ones combined."""
     held: list[np.ndarray] = []
     for piece in _pieces(shards):
         held.append(piece)
@@ -333,7 +332,7 @@ def _blocks(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _pieces(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Stored rows, in order, at most a block at once."""
+    """Yield stored rows in order, at most a block at once."""
     for shard in shards:
         for first in range(0, len(shard), _BLOCK):
             yield shard[first : first + _BLOCK]
@@ -352,7 +351,7 @@ def _together(held: list[np.ndarray]) -> np.ndarray:
 
 
 def _sample(shards: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
-    """Up to `most` vectors spread evenly over the corpus, as 32-bit floats."""
+    """Return up to `most` vectors, spread evenly over the corpus, as 32-bit floats."""
     step = max(1, -(-count // most))
     sample = np.empty((-(-count // step), shards[0].shape[1]), np.float32)
     seen = filled = 0
@@ -364,7 +363,7 @@ def _sample(shards: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _write(index: Any, file: Path) -> None:
-    """A file of the index, written atomically."""
+    """Write the index to a file, atomically."""
     import faiss
 
     aside = file.with_name(file.name + ".part")

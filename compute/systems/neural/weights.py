@@ -1,4 +1,5 @@
-"""Loading weights with torch and transformers: threads, one-sentence errors, no random weights."""
+"""Loads weights with torch and transformers: sets threads, reports errors in one sentence, and
+refuses random weights."""
 
 import os
 from collections.abc import Iterator
@@ -10,21 +11,19 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 
 _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
-"""Models that count positions from the one after padding."""
+"""Kinds of models that count positions from the one after the padding position."""
 
 
 def torch_on(settings: Settings) -> Any:
-    """torch, on as many threads as the settings say.
-
-    Raises Unavailable if it does not find the device in the settings.
-    """
-    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
+    """Import torch and set its number of threads from the settings. Raises Unavailable if it cannot
+    use the device in the settings."""
+    # OpenMP reads these when loaded: threads that spin while waiting slow a busy machine 40-fold.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
     import torch
     from transformers.utils import logging
 
-    # A command shows its own progress, on the line that theirs would overwrite.
+    # Commands show their own progress on the line that the library's bar would overwrite.
     logging.disable_progress_bar()
     torch.set_num_threads(settings.threads)
     try:
@@ -40,7 +39,7 @@ def torch_on(settings: Settings) -> Any:
 
 @contextmanager
 def loading(folder: Path | str) -> Iterator[None]:
-    """Raise Unavailable, in one sentence, for file errors of the libraries."""
+    """Turn the libraries' errors with files in the with-block into Unavailable, in one sentence."""
     from safetensors import SafetensorError
 
     try:
@@ -53,11 +52,9 @@ def loading(folder: Path | str) -> Iterator[None]:
 
 
 def whole_model(kind: Any, folder: str, what: str) -> Any:
-    """The model in `folder` as class `kind` of transformers, ready to compute.
-
-    Raises Unavailable if it does not load, WrongInput if weights of its head are missing:
-    transformers would initialise them randomly. `what` describes the expected model.
-    """
+    """Load the model in `folder` as class `kind` of transformers, ready to compute. Raises
+    Unavailable if it does not load, and WrongInput if weights of its head are missing, since
+    transformers would initialise them randomly. `what` describes the expected model."""
     with loading(folder):
         model, report = kind.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, output_loading_info=True
@@ -69,7 +66,7 @@ def whole_model(kind: Any, folder: str, what: str) -> Any:
 
 
 def tokenizer_of(folder: str) -> Any:
-    """The tokenizer in `folder`. Raises Unavailable if it does not load."""
+    """Load the tokenizer in `folder`. Raises Unavailable if it does not load."""
     from transformers import AutoTokenizer
 
     with loading(folder):
@@ -77,14 +74,14 @@ def tokenizer_of(folder: str) -> Any:
 
 
 def batches(tokenizer: Any, texts: list[str], size: int, length: int) -> Iterator[Any]:
-    """The texts as torch's tensors, `size` at a time, each truncated to `length` word pieces."""
+    """Yield the texts as tensors, `size` at a time, each truncated to `length` word pieces."""
     for start in range(0, len(texts), size):
         some = texts[start : start + size]
         yield tokenizer(some, padding=True, truncation=True, max_length=length, return_tensors="pt")
 
 
 def positions(config: Any) -> int | None:
-    """Number of word pieces that a model of this configuration can read; None for any number."""
+    """Return how many word pieces a model with this configuration can read; None for any number."""
     found = getattr(config, "max_position_embeddings", None)
     if found and getattr(config, "model_type", "") in _SHIFTED:
         found -= (getattr(config, "pad_token_id", 0) or 0) + 1

@@ -1,8 +1,9 @@
-"""Training a bi-encoder on pairs with in-batch negatives, by sentence-transformers' trainer.
+"""Trains a bi-encoder on pairs with in-batch negatives, with sentence-transformers' trainer.
 
-Henderson et al., "Efficient Natural Language Response Suggestion for Smart Reply", 2017: each
-text's positive is the other documents' negative. The batch of a step depends only on its number and
-the seed, so a training resumes from a checkpoint as if it had not been interrupted.
+Henderson et al., "Efficient Natural Language Response Suggestion for Smart Reply", 2017: the
+positive of each text is a negative for the other texts in the batch. The batch of a step depends
+only on the step's number and the seed, so a training resumes from a checkpoint as if it had not
+been interrupted.
 
 torch and its libraries are imported inside the functions that compute.
 """
@@ -30,19 +31,20 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("torch", "sentence_transformers", "accelerate", "datasets", "faiss")
 CHECKPOINT_SECONDS = 120.0
-"""Steps between two checkpoints: a killed training repeats at most this many."""
+"""Number of seconds between two checkpoints; a killed training repeats at most this many."""
 _SCALES = {"cosine": 20.0, "dot": 1.0}
-"""Factors of similarities before the softmax, as in sentence-transformers."""
+"""Factors that multiply similarities before the softmax, as in sentence-transformers."""
 
 Pairs = Callable[[int], list[tuple[str, str]]]
-"""The pairs (text, its positive) of a step, from 0."""
+"""A function from the number of a step, from 0, to its pairs (text, its positive)."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Training of a bi-encoder: AdamW with a learning rate that rises for `warmup` steps and falls
-    to 0. Texts are truncated to `max_length` word pieces, 0 for the model's own. `similarity` is
-    cosine or dot; if empty, the model's, otherwise `otherwise`."""
+    """How a bi-encoder is trained: by AdamW with a learning rate that rises for `warmup` steps and
+    then falls to 0. Texts are truncated to `max_length` word pieces; 0 means the model's own.
+    `similarity` is cosine or dot; if empty, it is the model's, or `otherwise` if the model declares
+    none."""
 
     steps: int
     lr: float
@@ -55,8 +57,8 @@ class Fit:
 
 
 def batch(n: int, size: int, seed: int, step: int) -> tuple[int, np.ndarray]:
-    """The round of a step (from 0), and its documents out of `n`. Each round visits all documents
-    once, in a new order; its last step may have fewer than `size`."""
+    """Return the round to which a step belongs, from 0, and the step's documents out of `n`. Each
+    round visits all documents once, in a new order; its last step may have fewer than `size`."""
     per_round = rounds_steps(n, size)
     number, place = divmod(step, per_round)
     order = np.random.default_rng([seed, number]).permutation(n)
@@ -64,17 +66,16 @@ def batch(n: int, size: int, seed: int, step: int) -> tuple[int, np.ndarray]:
 
 
 def rounds_steps(n: int, size: int) -> int:
-    """The steps of one round through `n` documents."""
+    """Return the number of steps in one round through `n` documents."""
     return -(-n // size)
 
 
 def fit(
     start: Path, pairs: Pairs, how: Fit, folder: Path, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """Train the model in `start`, or resume from the checkpoint in `folder`; leave `folder/model`.
-
-    Returns steps, the loss of the last one, similarity and truncation.
-    """
+    """Train the model in `start`, or resume from the checkpoint in `folder`, and leave the result
+    in `folder/model`. Returns the number of steps, the loss of the last one, the similarity and the
+    truncation."""
     torch_on(settings)
     from sentence_transformers import SimilarityFunction
 
@@ -101,7 +102,7 @@ def fit(
 
 
 def _says(start: Path) -> str:
-    """Similarity function declared by a model; cosine if its last module makes unit vectors."""
+    """Return the similarity that a model declares, or cosine if it normalises vectors."""
     file = start / "config_sentence_transformers.json"
     about = json_files.read(file) if file.is_file() else {}
     modules = start / "modules.json"
@@ -118,7 +119,7 @@ def _trainer(
     report: Report,
     last: dict[str, float],
 ) -> Any:
-    """sentence-transformers' trainer with our batches; `last` has the loss of the last step."""
+    """Make a trainer with our batches; `last` receives the loss of the last step."""
     from datasets import Dataset
     from sentence_transformers import util
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
@@ -131,7 +132,7 @@ def _trainer(
     trainer = _kind(pairs, how.steps, last)(
         model=model,
         args=_arguments(how, aside, use_cpu=model.device.type == "cpu"),
-        # Only its columns are used: the batches are made from `pairs`.
+        # Only the columns of this dataset are used, since batches are made from `pairs`.
         train_dataset=Dataset.from_dict({"anchor": ["a", "b"], "positive": ["a", "b"]}),
         loss=MultipleNegativesRankingLoss(model, scale=_SCALES[similarity], similarity_fct=compare),
         callbacks=[_watch(folder, aside, report, last)],
@@ -141,13 +142,13 @@ def _trainer(
 
 
 def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
-    """The class of the trainer, made here since it loads torch."""
+    """Return the class of the trainer, which is defined here since its base loads torch."""
     from sentence_transformers import SentenceTransformerTrainer
     from torch.utils.data import DataLoader
 
     class Trainer(SentenceTransformerTrainer):
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-            """None: a sampler would draw examples."""
+            """Do nothing, since the model card's sampler would draw random numbers."""
 
         def get_train_dataloader(self) -> Any:
             batches = _batches(self, pairs, steps)
@@ -162,6 +163,7 @@ def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
 
 
 def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
+    """Return the arguments of the trainer."""
     from sentence_transformers import SentenceTransformerTrainingArguments
 
     return SentenceTransformerTrainingArguments(
@@ -171,7 +173,7 @@ def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
         warmup_steps=how.warmup,
         weight_decay=how.weight_decay,
         seed=how.seed,
-        # Steps after a checkpoint are determined by their number.
+        # The batches after a checkpoint are determined by the number of the step.
         ignore_data_skip=True,
         save_strategy="no",
         logging_strategy="no",
@@ -183,14 +185,15 @@ def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
 
 
 def _own_generator() -> Any:
+    """Return a generator of random numbers for the loader only."""
     import torch
 
-    # Otherwise a loader would take random numbers from those for dropout, and again when it
-    # resumes.
+    # Otherwise, a loader would draw from the random numbers for dropout, again whenever it resumes.
     return torch.Generator()
 
 
 def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
+    """Return the batches of the remaining steps as a dataset."""
     from torch.utils.data import IterableDataset
 
     class Batches(IterableDataset[Any]):
@@ -198,7 +201,7 @@ def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
             return steps
 
         def __iter__(self) -> Iterator[Any]:
-            # Read when training begins: the state of a checkpoint is another object.
+            # The state is read here because a resumed trainer replaces it when training begins.
             for step in range(trainer.state.global_step, steps):
                 rows = [{"anchor": text, "positive": found} for text, found in pairs(step)]
                 yield trainer.data_collator(rows)
@@ -207,7 +210,7 @@ def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
 
 
 def _watch(folder: Path, aside: Path, report: Report, last: dict[str, float]) -> "TrainerCallback":
-    """Reports every step, and regularly writes an atomic checkpoint."""
+    """Return a callback that reports every step and regularly writes an atomic checkpoint."""
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
@@ -226,7 +229,7 @@ def _watch(folder: Path, aside: Path, report: Report, last: dict[str, float]) ->
 
 
 def _keep(written: Path, folder: Path) -> None:
-    """Write a checkpoint to the disk, then rename it; older ones are removed."""
+    """Flush a checkpoint to the disk, rename it into `folder`, and remove older ones."""
     older = [*folder.glob("checkpoint-*")]
     for file in written.rglob("*"):
         if file.is_file():
@@ -239,6 +242,6 @@ def _keep(written: Path, folder: Path) -> None:
 
 
 def _newest(folder: Path) -> Path | None:
-    """The last checkpoint; a partially removed one is older."""
+    """Return the last checkpoint; a partially removed one is always older."""
     found = folder.glob("checkpoint-*")
     return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

@@ -1,4 +1,4 @@
-"""Shared parts of recipes that learn only from documents, without judgements."""
+"""What recipes share that learn only from documents, without judgements."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +23,8 @@ _SEED = 20_210
 
 @dataclass(frozen=True)
 class Unjudged(OfCheckpoint, Limited):
-    """A bi-encoder fine-tuned with in-batch negatives on pairs from only documents.
-
-    Raises WrongInput for a batch, rate, length or seed that makes no sense.
-    """
+    """A bi-encoder fine-tuned with in-batch negatives on pairs that are made from documents only.
+    Raises WrongInput for a batch, rate, length or seed out of range."""
 
     checkpoint: Checkpoint
     batch: int = limited(64, 2)
@@ -44,11 +42,11 @@ class Unjudged(OfCheckpoint, Limited):
             raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
 
     def check(self) -> None:
-        """Raises Unavailable when a library or weights are missing."""
+        """Raise Unavailable if a library or weights are missing."""
         self.checkpoint.check(*biencoder.LIBRARIES, *TO_SEARCH)
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """No judgements: pairs are made from documents."""
+        """Return no dataset, since pairs are made from documents."""
         return ()
 
     def _fit(
@@ -62,8 +60,8 @@ class Unjudged(OfCheckpoint, Limited):
         similarity: str = "",
         otherwise: str = "cosine",
     ) -> dict[str, Any]:
-        """Train on the pairs of each step, a tenth of the steps as warm-up; returns facts about the
-        training. `biencoder.Fit` explains `similarity` and `otherwise`."""
+        """Train on the pairs of each step, with a tenth of the steps as warm-up; returns facts
+        about the training. For `similarity` and `otherwise` see `biencoder.Fit`."""
         how = Fit(
             steps,
             self.lr,
@@ -77,14 +75,14 @@ class Unjudged(OfCheckpoint, Limited):
 
 
 def read_documents(file: Path, most: int = 2**62) -> list[tuple[str, str]]:
-    """Title and text of all documents, or of a sample."""
+    """Read title and text of all documents, or of a sample of at most `most`."""
     table = pq.read_table(file, columns=["title", "text"])
     table = table.take(sampled(table.num_rows, most))
     return [(row["title"] or "", row["text"] or "") for row in table.to_pylist()]
 
 
 def sampled(total: int, most: int) -> np.ndarray:
-    """The positions of at most `most` of `total` documents, in file order; always the same."""
+    """Return positions of at most `most` of `total` documents, in file order; always the same."""
     if total <= most:
         return np.arange(total)
     return np.sort(np.random.default_rng(_SEED).choice(total, most, replace=False))

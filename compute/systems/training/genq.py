@@ -1,7 +1,7 @@
-"""GenQ: a dense model fine-tuned on queries generated from the documents. Thakur et al., "BEIR",
-2021: T5 generates 5 queries per document (top-k 25, top-p 0.95), for at most 100,000 documents; a
-model trained on MS MARCO learns from these queries with in-batch negatives, one model per
-dataset."""
+"""GenQ: a dense model fine-tuned on queries that are generated from the documents. In Thakur et
+al., "BEIR", 2021, T5 generates 5 queries per document (top-k 25, top-p 0.95) for at most 100,000
+documents; a model trained on MS MARCO learns from these queries with in-batch negatives, one model
+per dataset."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,16 +24,18 @@ from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences
 
 Asked = list[tuple[list[str], str]]
-"""Queries of each document, and the texts that they should retrieve."""
+"""For each document, its queries and the text that they should retrieve."""
 
 T5, JUDGED = "t5", "judged"
 
 
 def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    """Return the title as the query for the text."""
     return ([title], text) if title.strip() and text.strip() else None
 
 
 def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    """Return the first sentence as the query for the title and the rest."""
     found = sentences(text, language)
     rest = joined(title, " ".join(found[1:]))
     return ([found[0]], rest) if found and rest else None
@@ -42,18 +44,17 @@ def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] 
 MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = MappingProxyType(
     {"title": _of_title, "sentence": _of_sentence}
 )
-"""Queries made without a model, from title, text and language; None if a document gives none."""
+"""Functions from title, text and language to queries; None if a document gives none."""
 
 
 @dataclass(frozen=True)
 class GenQ(Unjudged):
     """Fine-tuning with generated queries; the defaults are those of BEIR and its code. `queries` is
-    t5, title (which should retrieve the text without it), sentence (the first sentence, which
-    should retrieve the title and the rest) or judged: the queries of the train split (or of the
-    dataset if it has none) with their relevant documents, instead of generated ones. `similarity`
-    is cosine or dot, or empty for the model's own. Texts are truncated to `max_length` word pieces
-    in training; a search reads as many as the original model. Raises WrongInput for values out of
-    range."""
+    t5, title (which should retrieve the text), sentence (the first sentence, which should retrieve
+    the title and the rest) or judged: instead of generated queries, those of the train split (or of
+    the dataset if it has none) with their relevant documents. `similarity` is cosine or dot, or
+    empty for the model's own. Texts are truncated to `max_length` word pieces in training; a search
+    reads as many as the original model does. Raises WrongInput for a value out of range."""
 
     queries: str = one_of(T5, JUDGED, *MADE)
     number: int = limited(5, 1)
@@ -68,12 +69,12 @@ class GenQ(Unjudged):
 
     @property
     def generator(self) -> Generator:
-        """Generator of the queries, if T5 makes them."""
+        """Return the generator of the queries, if T5 makes them."""
         asks = from_text("BeIR/query-gen-msmarco-t5-base-v1")
         return Generator(asks, number=self.number, top_k=25, top_p=0.95)
 
     def identity(self) -> dict[str, Any]:
-        """The initial model and its training."""
+        """Return the initial model and the training parameters."""
         names = ("epochs", "batch", "lr", "max_length", "seed")
         names += ("similarity",) if self.similarity else ()
         return {
@@ -82,11 +83,11 @@ class GenQ(Unjudged):
         } | {name: getattr(self, name) for name in names}
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """The dataset, if its judged queries are used."""
+        """Return the dataset if its judged queries are used."""
         return (dataset,) if self.queries == JUDGED else ()
 
     def check(self) -> None:
-        """Raises Unavailable when a library or weights are missing."""
+        """Raise Unavailable if a library or weights are missing."""
         super().check()
         if self.queries == T5:
             self.generator.check()
@@ -94,10 +95,9 @@ class GenQ(Unjudged):
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Train on every query once per epoch; no document is in a batch twice."""
+        """Train on every query once per epoch, with no document twice in a batch."""
         asked = self._asked(material)
-        # Every document has the same number of generated queries, one per round, but any number of
-        # judged ones.
+        # Documents have equally many generated queries, one per round, but not judged ones.
         rounds = 1 if self.queries == JUDGED else len(asked[0][0])
         steps = self.epochs * rounds * biencoder.rounds_steps(len(asked), self.batch)
 
@@ -111,6 +111,7 @@ class GenQ(Unjudged):
         return facts | {"documents": len(asked), "queries": len(asked) * rounds}
 
     def _asked(self, material: Material) -> Asked:
+        """Return the queries of each document. Raises WrongInput for fewer than two documents."""
         if self.queries == T5:
             found = _from_t5(material)
         elif self.queries == JUDGED:
@@ -128,12 +129,12 @@ class GenQ(Unjudged):
         return found
 
     def system(self, model: Checkpoint) -> Dense:
-        """Dense retrieval with the model's similarity."""
+        """Return dense retrieval with the model's similarity."""
         return Dense(checkpoint=model)
 
 
 def _judged(material: Material) -> Asked:
-    """Each document judged relevant, with the queries for which it is relevant."""
+    """Return each document judged relevant, with the queries for which it is relevant."""
     texts = _texts(material)
     table = pq.read_table(material.path("queries"), columns=["query_id", "text"])
     asked = {row["query_id"]: row["text"] for row in table.to_pylist() if row["text"]}
@@ -145,11 +146,13 @@ def _judged(material: Material) -> Asked:
 
 
 def _texts(material: Material) -> dict[str, str]:
+    """Read the text of each document, by id."""
     table = pq.read_table(material.path("documents"), columns=["doc_id", "title", "text"])
     return {row["doc_id"]: joined(row["title"], row["text"]) for row in table.to_pylist()}
 
 
 def _from_t5(material: Material) -> Asked:
+    """Return each document with its generated queries."""
     texts = _texts(material)
     queries: dict[str, list[str]] = {}
     for row in pq.read_table(material.path("generated")).to_pylist():

@@ -27,11 +27,12 @@ Cloze = tuple[str, list[str]]
 
 @dataclass(frozen=True)
 class Ict(Unjudged):
-    """A bi-encoder trained to retrieve a sentence's document; the defaults are BEIR-PL's. Each
+    """A bi-encoder trained to retrieve the document of a sentence; the defaults are BEIR-PL's. Each
     round uses another random sentence of each document. The target is the title and the other
     sentences; with probability `keep` the sentence stays in the target (Lee et al.; BEIR-PL does
-    not specify it). Cosine similarity, in-batch negatives. `epochs`, if not 0, gives the number of
-    rounds through the documents instead of `steps`. Raises WrongInput for values out of range."""
+    not specify it). Texts are compared by cosine, with in-batch negatives. `epochs`, if not 0, sets
+    the number of rounds through the documents instead of `steps`. Raises WrongInput for a value out
+    of range."""
 
     steps: int = limited(1_800_000, 1)
     epochs: int = limited(0, 0)
@@ -44,7 +45,7 @@ class Ict(Unjudged):
     )
 
     def identity(self) -> dict[str, Any]:
-        """The initial model and its training."""
+        """Return the initial model and the training parameters."""
         length = {"epochs": self.epochs} if self.epochs else {"steps": self.steps}
         names = ("batch", "lr", "keep", "max_length", "seed")
         return (
@@ -56,7 +57,7 @@ class Ict(Unjudged):
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Train on one sentence of each document per round; no document is in a batch twice."""
+        """Train on one sentence of each document per round, with no document twice in a batch."""
         clozes = self._clozes(material)
         per_round = biencoder.rounds_steps(len(clozes), self.batch)
         steps = self.epochs * per_round or self.steps
@@ -70,10 +71,11 @@ class Ict(Unjudged):
         return facts | {"documents": len(clozes), "rounds": steps / per_round}
 
     def _clozes(self, material: Material) -> list[Cloze]:
+        """Return documents with a sentence and other text. Raises WrongInput for fewer than two."""
         language = material.about["language"]
         rows = read_documents(material.path("documents"))
         split = ((title, sentences(text, language)) for title, text in rows)
-        # With one sentence and no title, nothing would be left as a target.
+        # From a single sentence without a title, nothing would be left as the target.
         found = [row for row in split if len(row[1]) > 1 or (row[0].strip() and row[1])]
         if len(found) < 2:
             raise WrongInput(
@@ -83,13 +85,13 @@ class Ict(Unjudged):
         return found
 
     def system(self, model: Checkpoint) -> Dense:
-        """Dense retrieval by cosine."""
+        """Return dense retrieval by cosine."""
         return Dense(checkpoint=model, similarity="cosine")
 
 
 def inverse_cloze(cloze: Cloze, keep: float, chance: np.random.Generator) -> tuple[str, str]:
-    """A random sentence of a document, and its target text: the title and the other sentences, or
-    with probability `keep` all sentences."""
+    """Return a random sentence of a document and its target text: the title and the other
+    sentences, or all sentences with probability `keep`."""
     title, found = cloze
     place = int(chance.integers(len(found)))
     stays = chance.random() < keep

@@ -1,4 +1,4 @@
-"""The losses of a training: a growing file that pages read while it runs."""
+"""The losses of a training, in a growing file that pages read while the training runs."""
 
 import json
 import time
@@ -14,24 +14,24 @@ from compute.base.settings import Settings
 from compute.store.loading import Progress
 
 POINTS = 1_000
-"""Maximum rows per training: a row is the mean over the steps since the previous row."""
+"""Maximum number of rows per training; a row is the mean over the steps since the previous row."""
 _LOSSES, _ABOUT = "losses.jsonl", "about.json"
 
 
 def folder(settings: Settings, fingerprint: str) -> Path:
-    """Folder of a running training: its checkpoints and losses, until the model is published."""
+    """Return a training's folder, with checkpoints and losses until the model is published."""
     return settings.home / "training" / fingerprint
 
 
 def begin(place: Path, about: Mapping[str, Any]) -> None:
-    """Record in a folder the training to which it belongs."""
+    """Record in a folder to which training it belongs."""
     make_folder(place)
     with written_aside(place / _ABOUT) as file:
         file.write(json.dumps(dict(about)).encode())
 
 
 def under_way(settings: Settings, system: str) -> DataFrame:
-    """step, total, seconds, name, value of the training of a system; empty if none has begun."""
+    """Return the losses of a system's running training: step, total, seconds, name, value."""
     for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
         try:
             found = json_files.parsed(file.read_text("utf-8"))["system"] == system
@@ -43,7 +43,7 @@ def under_way(settings: Settings, system: str) -> DataFrame:
 
 
 def frame(found: list[dict[str, Any]]) -> DataFrame:
-    """The rows of a file, one for each loss: step, total, seconds, name, value."""
+    """Turn the rows of a file into one row for each loss: step, total, seconds, name, value."""
     columns = ["step", "total", "seconds", "name", "value"]
     long = [
         (row["step"], row["total"], row["seconds"], name, value)
@@ -55,7 +55,7 @@ def frame(found: list[dict[str, Any]]) -> DataFrame:
 
 
 def rows(place: Path) -> list[dict[str, Any]]:
-    """Losses written so far; an incomplete last line is skipped."""
+    """Read the losses written so far; an incomplete last line is skipped."""
     try:
         lines = (place / _LOSSES).read_text("utf-8").splitlines()
     except FileNotFoundError:
@@ -71,7 +71,7 @@ def rows(place: Path) -> list[dict[str, Any]]:
 
 class Curve:
     """Writes the losses as they are reported, and reports the progress. A training that resumes
-    from a checkpoint reports steps again: their old rows are removed."""
+    from a checkpoint repeats some steps, whose old rows are removed."""
 
     def __init__(self, place: Path, progress: Progress) -> None:
         self._file, self._progress = place / _LOSSES, progress
@@ -83,11 +83,11 @@ class Curve:
 
     @property
     def seconds(self) -> float:
-        """Seconds of training, including all interrupted calls."""
+        """Return the seconds of training, including all interrupted calls."""
         return self._base + time.perf_counter() - self._start
 
     def __call__(self, step: int, total: int, losses: Mapping[str, float]) -> None:
-        """Record the losses after a step; must be called after every step."""
+        """Record the losses after a step. This must be called after every step."""
         if not self._begun:
             self._go_on(step)
         for name, value in losses.items():
@@ -101,6 +101,7 @@ class Curve:
         self._progress(step, total, "steps")
 
     def _go_on(self, step: int) -> None:
+        """Remove old rows from this step on, and continue their count of seconds."""
         self._begun = True
         kept = [row for row in self._before if row["step"] < step]
         self._base = kept[-1]["seconds"] if kept else 0.0

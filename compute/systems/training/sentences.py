@@ -1,4 +1,4 @@
-"""Sentences: a small rule for sentence ends, by language."""
+"""Splits texts into sentences by a small set of rules for each language."""
 
 import re
 
@@ -11,16 +11,16 @@ _FOLLOWED = {
     " s str św tab tj tys tzn tzw ul ur w wg zm zob",
 }
 _ABBREVIATIONS = {language: frozenset(words.split()) for language, words in _FOLLOWED.items()}
-"""Words followed by a full stop in the middle of a sentence, in lower case."""
+"""Abbreviations that a full stop follows within a sentence, in lower case."""
 _NUMBERED = frozenset({"no", "nos"})
-"""The same, if a number follows."""
+"""Abbreviations only if a number follows."""
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
-    """The sentences of a text (en, pl), in order, without surrounding spaces. A sentence ends with
-    . ! ? or … and a space, unless a lower-case letter follows, or the full stop belongs to an
-    abbreviation or an initial (`J. Smith`). So an abbreviation at the end of a sentence joins it to
-    the next."""
+    """Return the sentences of a text (en, pl), in order, without surrounding spaces. A sentence
+    ends with . ! ? or … and a space, unless a lower-case letter follows, or the full stop belongs
+    to an abbreviation or an initial (`J. Smith`). So a sentence that ends with an abbreviation is
+    joined to the next one."""
     found, start = [], 0
     for end in _END.finditer(text):
         if _goes_on(text[start : end.start()], text[end.end() : end.end() + 9], language):
@@ -32,6 +32,7 @@ def sentences(text: str, language: str = "en") -> list[str]:
 
 
 def _goes_on(before: str, after: str, language: str) -> bool:
+    """Return whether the sentence continues after `before`."""
     first = after.lstrip("\"'“„«([")[:1]
     if first.islower():
         return True

@@ -31,8 +31,7 @@ def of(store: Store, dataset: str) -> tuple[str, float] | None:
 
 
 def mark(store: Store, dataset: Dataset, system: str, margin: float) -> None:
-    """Make a stored run the anchor of a dataset instead of any other; remove it if `system` is
-    empty."""
+    """Make a stored run the anchor of a dataset, or remove the anchor if `system` is empty."""
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
     with store.publishing(f"anchor of {dataset.name}") as parts:

@@ -139,8 +139,7 @@ def _texts(bench: Bench, loaded: Loaded) -> Iterator[tuple[str, str]]:
 def _carried(
     bench: Bench, before: Loaded, after: Loaded, judged: DataFrame
 ) -> tuple[DataFrame, list[dict[str, Any]]]:
-    """Return the carried judgements (COLUMNS), and outcome, judgements, documents of each
-    outcome."""
+    """Return the carried judgements (COLUMNS), and a record of judgements lost and carried."""
     grades = judged.sort_values("query_id").groupby("doc_id")[["query_id", "relevance"]]
     alike = {str(doc_id): tuple(map(tuple, rows.to_numpy())) for doc_id, rows in grades}
     texts, others = partial(_texts, bench, before), partial(_texts, bench, after)

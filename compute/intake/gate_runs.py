@@ -1,4 +1,4 @@
-"""Baseline and candidate of `gate`, from the store or from files; nothing is stored here."""
+"""The baseline and the candidate of `gate`, from the store or from files. Nothing is stored."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -26,45 +26,45 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 
 FIRST = 10
-"""Least depth at which judged and unjudged documents are counted."""
+"""Minimum depth at which judged and unjudged documents are counted."""
 DEEPEST = 100
-"""Depth for the joint range of two lists, whose computing time grows with the square."""
+"""Maximum depth for the joint range of two lists, whose time grows with the square of the depth."""
 _ENDING = re.compile(r"(\.[A-Za-z]+)?(\.(gz|zst))?")
-"""Possible endings after the dataset in the name of a file in a folder: `scifact.run.gz`."""
+"""Matches what may follow the dataset in the name of a file in a folder: `scifact.run.gz`."""
 
 
 class Given(NamedTuple):
-    """A run, or the runs of one system on several datasets, as named by the user."""
+    """A run, or the runs of one system on several datasets, as the user named it."""
 
     name: str
     path: Path | None
-    """A file, or a folder with a file for each dataset; None for a stored system."""
+    """A file, or a folder with one file per dataset; None for a stored system."""
 
 
 class _Stale(Missing):
-    """A stored run whose inputs have changed."""
+    """Raised for a stored run whose inputs have changed."""
 
 
 class _Side(NamedTuple):
-    """Facts about a run on a dataset."""
+    """What is known about a run on a dataset."""
 
     name: str
     values: Series
-    """Value by query_id, for queries that have one."""
+    """The value of each query that has one, by query_id."""
     top: DataFrame
-    """query_id, doc_id, rank, to the requested rank."""
+    """query_id, doc_id, rank, down to the rank that is needed."""
     depth: int
-    """Depth of the run."""
+    """Depth to which the run is stored or read."""
     remarks: list[str]
     runs: DataFrame = DataFrame()
-    """Values by query_id of each of several runs."""
+    """If the system has several runs: the values by query_id, with a column for each run."""
     unanswered: Collection[str] = ()
-    """Queries that one of the further runs does not answer."""
+    """Queries that at least one of the further runs does not answer."""
 
 
 def given(store: Store, word: str) -> Given:
-    """Run or system named by an argument. Raises WrongInput if a path and a stored system share the
-    name; Missing if neither exists."""
+    """Return the run or system that an argument names. Raises WrongInput if both a path and a
+    stored system have the name, Missing if neither exists."""
     systems = {part.system for part in store.parts("hits", picked=None)}
     try:
         is_path = bool(word) and Path(word).exists()
@@ -85,8 +85,8 @@ def given(store: Store, word: str) -> Given:
 
 
 def file_for(path: Path, dataset: str, *, alone: bool) -> Path:
-    """The run file of a dataset: the path itself if it is a file, which serves for one dataset
-    `alone`; in a folder the file named after the dataset, with any ending."""
+    """Return the run file of a dataset. A path to a file serves only if it is the one dataset
+    requested (`alone`); in a folder, the file named after the dataset counts, with any ending."""
     if not path.is_dir():
         if not alone:
             raise WrongInput(
@@ -118,10 +118,10 @@ def file_for(path: Path, dataset: str, *, alone: bool) -> Path:
 def compared(
     bench: Bench, row: Dataset, two: Sequence[Given], measure: Measure, *, alone: bool
 ) -> tuple[DataFrame, list[str]]:
-    """Baseline and candidate on every query with an official judgement: query_id, and
-    `non_inferiority.COLUMNS`, with `family` where families are declared; and remarks on files.
-    `alone`: no other dataset is requested. Raises BeirscopeError for a run that is missing, stale,
-    too shallow, or without judged documents at its top ranks."""
+    """Compare baseline and candidate on every query with an official judgement. Returns query_id,
+    `non_inferiority.COLUMNS` and, where families are declared, `family`; and remarks on the runs.
+    `alone` says that no other dataset is requested. Raises BeirscopeError for a run that is
+    missing, stale, too shallow, or without judged documents at its top ranks."""
     frames, remarks = [], list[str]()
     own, parts = own_datasets(bench.store), row.parts or (row.name,)
     for part in parts:
@@ -151,14 +151,14 @@ def with_all(
     measure: Measure,
     alone: bool,
 ) -> tuple[DataFrame, list[str]]:
-    """`compared` with each of several baselines, named by VERSION. Stale ones are left out, with a
-    remark, unless all are."""
+    """Return the rows of `compared` with each of several baselines, named in the column VERSION.
+    Stale baselines are left out with a remark; if all are stale, Missing is raised."""
     frames, remarks, stale = [], list[str](), list[Missing]()
     for one in runs:
         try:
             found, told = compared(bench, row, (one, candidate), measure, alone=alone)
             frames.append(found.assign(**{VERSION: one.name}))
-            # Not a remark on each of a hundred versions.
+            # With many versions, only remarks on the candidate are kept.
             own = f"{candidate.name} on " if len(runs) > 1 else ""
             remarks += [line for line in told if line.startswith(own)]
         except _Stale as error:
@@ -170,9 +170,9 @@ def with_all(
 
 
 def earlier(store: Store, row: Dataset, candidate: Given) -> list[Given]:
-    """The earlier versions of a stored system, or of a version's, on every part of a dataset, the
-    oldest first. Raises WrongInput for a run from a file, since a night that left no version could
-    not be corrected for; Missing if there is none."""
+    """Return the earlier versions of a stored system, or of a version, that exist on every part of
+    a dataset, the oldest first. Raises WrongInput for a run from a file, since its earlier trials
+    left no version to correct for; Missing if there is no earlier version."""
     system, found = candidate.name, []
     if candidate.path:
         raise WrongInput(
@@ -192,7 +192,8 @@ def earlier(store: Store, row: Dataset, candidate: Given) -> list[Given]:
 
 
 def _family(rows: DataFrame, families: Series) -> Series:
-    """By part, since families of other parts may have the same name."""
+    """Return the family of each row, or its query if it has none. The part is included, since
+    families of different parts may have the same name."""
     own = rows["query_id"].map(families)
     return rows["part"] + ("\nf" + own).fillna("\nq" + rows["query_id"])
 
@@ -214,6 +215,7 @@ def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: boo
 
 
 def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Side:
+    """Return the stored run of a system. Raises Missing, also for a stale one."""
     name = loaded.dataset.name
     on = sorted({part.dataset for part in store.parts("hits", system=system)})
     if name not in on:
@@ -243,6 +245,7 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
 
 
 def _refuse_other_corpus(hits: Part, loaded: Loaded) -> None:
+    """Raise for a run, kept as a version, that searched other documents than are stored now."""
     corpus = hits.provenance.get("run_version", {}).get("corpus")
     if corpus and corpus != (loaded.lengths and loaded.lengths.fingerprint):
         raise _Stale(
@@ -252,6 +255,7 @@ def _refuse_other_corpus(hits: Part, loaded: Loaded) -> None:
 
 
 def _runs_said(runs: DataFrame) -> str:
+    """Return a sentence on a system's several runs, or on its single run."""
     if not len(runs):
         return "one run: its run-to-run variance is unknown and left out"
     spread = spread_said(float(runs.mean().std()))
@@ -259,6 +263,7 @@ def _runs_said(runs: DataFrame) -> str:
 
 
 def _cut(measure: Measure) -> int:
+    """Return the depth down to which a measure needs the ranks, between FIRST and DEEPEST."""
     return min(max(measure.k or FIRST, FIRST), DEEPEST)
 
 
@@ -267,12 +272,12 @@ def _values(scores: DataFrame, measure: Measure) -> Series:
 
 
 def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFrame:
-    """Rows of one part."""
+    """Return the rows of `compared` for one part."""
     judgements, name = recompute.read(loaded.judgements), loaded.dataset.name
     if judgements.empty:
         raise WrongInput(f"no judgements of {name} yet, so no score: {how_to_judge(name)}")
     tops = [side.top.assign(system=name) for side, name in zip(sides, MEANS, strict=True)]
-    # The candidate first, since its lead is computed.
+    # The candidate comes first, since its lead is computed.
     lists = holes.arrange(pd.concat(tops), judgements, _cut(measure), MEANS[::-1])
     _refuse_unjudged(lists, sides, name)
     shares = holes.hole_by_query(lists, min(measure.k or FIRST, lists.depth))
@@ -281,7 +286,7 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
         share = Series(share, found.index).mask(found.index.isin(list(side.unanswered)))
         found = found.assign(**{name: side.values, f"holes_{name}": share})
         found = found.join(side.runs.add_prefix(f"{name}{OF_RUN}"))
-    # Those of several runs would be of the first one's list.
+    # For several runs, the range would be that of the first run's list.
     single = not any(len(side.runs) for side in sides)
     least, most = _ends(lists, sides, measure) if single else (np.nan, np.nan)
     found = found.assign(part=loaded.dataset.name, least=least, most=most)
@@ -290,7 +295,7 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
 
 
 def _unanswered(shares: Series) -> list[str]:
-    """A remark, unless every query has hits and so a value of Hole@k."""
+    """Return a remark on the number of queries answered, unless every query has hits."""
     n, answered = len(shares), int(shares.notna().sum())
     return [f"answers {answered:,} of {counted(n, 'query')} with judgements"] * (answered < n)
 
@@ -298,7 +303,7 @@ def _unanswered(shares: Series) -> list[str]:
 def _ends(
     lists: holes.Lists, sides: Sequence[_Side], measure: Measure
 ) -> tuple[Series | float, ...]:
-    """The joint range of the difference on each query; absent if unavailable."""
+    """Return the least and the most that the difference can be on each query; NaN if unknown."""
     deep = min(DEEPEST, *(side.depth for side in sides))
     if measure.formula.gain is None or measure.k is None or measure.k > deep:
         return np.nan, np.nan
@@ -307,7 +312,7 @@ def _ends(
 
 
 def _refuse_unjudged(lists: holes.Lists, sides: Sequence[_Side], name: str) -> None:
-    """Raise for a run on another corpus, which would only score 0 and let any other run pass."""
+    """Raise for a run on another corpus, which would score 0 and let any other run pass."""
     if not lists.judged.any():
         raise WrongInput(f"no judgement of {name} is above 0, so every score is 0: import others")
     judged = np.any(lists.filled & ~lists.holes, axis=(1, 2))

@@ -40,9 +40,9 @@ _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string()
 _STRANGE = "is it {} on another dataset? {}"
 _AS_IT_IS = shapes.How()
 _LONGEST = 50_000
-"""Most characters of metadata to store."""
+"""Maximum number of characters of metadata to store."""
 _SPOT = 1000
-"""Number of hits whose documents are checked first, since one is usually in the corpus."""
+"""Number of hits whose documents are checked first; usually, one of them is in the corpus."""
 
 
 def import_dataset(
@@ -62,15 +62,15 @@ def import_dataset(
     replace: bool = False,
     how: shapes.How | None = None,
 ) -> Loaded:
-    """Import a BEIR folder or archive; or only judgements; or the content of runs (queries, and the
-    documents whose texts they have), if there is no corpus. `name` may include the split, as in
-    `mine/dev`; `queries` has the texts for judgements or runs; `how` is how judgements are read,
-    `files` are the runs; `level` is the least relevance that binary measures count; `called` are
-    the names of the files if they differ on disk. Judgements are optional; they are added to a
-    dataset that is stored without any. Raises WrongInput if nothing or two collections are given,
-    if `split` is not the one in `name`, or if no judgement reaches the level; Conflict for a name
-    of the catalogue, or a stored one if it must be `new` or this may not `replace` other content;
-    Unavailable if there is no room for the unpacked files."""
+    """Import a BEIR folder or archive; or judgements without documents; or, if there is no corpus,
+    the content of runs (queries, and the documents whose texts they have). `name` may include the
+    split, as in `mine/dev`. `queries` is a file with the texts of the queries, `files` are the
+    runs. `how` says how to read judgements; `level` is the least relevance that binary measures
+    count; `called` are the names of the files if they differ on disk. Judgements are optional; they
+    are added to a dataset that is stored without any. Raises WrongInput if nothing or two
+    collections are given, if `split` contradicts `name`, or if no judgement reaches the level;
+    Conflict for a name of the catalogue, or for a stored one if it must be `new` or must not
+    `replace` other content; Unavailable if there is no room for the unpacked files."""
     for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
     split = _split_of(name, split)
@@ -102,7 +102,7 @@ def import_dataset(
 
 
 def _split_of(name: str, split: str) -> str:
-    """The requested split. Raises WrongInput if the name contains another one."""
+    """Return the requested split. Raises WrongInput if the name contains another one."""
     named = name.partition("/")[2]
     if named and split not in ("", named):
         raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
@@ -117,7 +117,7 @@ def _of_both(
     how: shapes.How | None,
     about: Mapping[str, Any],
 ) -> Loaded:
-    """Import a collection, then separate judgements. Raises WrongInput if it has its own."""
+    """Import a collection without judgements, then these. Raises WrongInput if it has its own."""
     if len(open_path(path, about["split"]).judgements()):
         raise WrongInput(f"{path} has its own judgements: leave out {qrels}, or these")
     import_dataset(bench, name, path=path, **about)
@@ -130,7 +130,7 @@ def _of_files(
     files: Sequence[tuple[Path, shapes.How]],
     how: shapes.How | None,
 ) -> Source:
-    """Import judgements, or runs, or both, with or without the texts of queries."""
+    """Return a source of judgements, or of runs, or of both, with the texts of queries if any."""
     if qrels and is_empty(qrels):
         if not files:
             raise WrongInput(f"{qrels} contains no judgement: give some, or also runs (--runs)")
@@ -159,7 +159,7 @@ def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
 
 
 def replaced(store: Store, loaded: Loaded) -> str:
-    """Sentence on the dataset that an import replaced; empty if there was none."""
+    """Return a sentence on the dataset that an import replaced; empty if there was none."""
     name, gone = loaded.dataset.name, [f"{old.rows:,} {old.kind}" for old in loaded.before]
     if not gone:
         return ""
@@ -171,7 +171,7 @@ def replaced(store: Store, loaded: Loaded) -> str:
 
 
 def remarks(loaded: Loaded) -> list[str]:
-    """Remarks on ignored fields of the queries, on converted grades, and from `alike`."""
+    """Return remarks on an imported dataset: ignored fields, converted grades, confusable ids."""
     about = loaded.queries.provenance
     told = [left_out(about.get("left_out", {})), about.get("grades", ""), alike(loaded)]
     told += about.get("remarks", [])
@@ -181,14 +181,14 @@ def remarks(loaded: Loaded) -> list[str]:
 
 
 def left_out(names: Mapping[str, int]) -> str:
-    """Sentence on the ignored fields of topics; empty if there are none."""
+    """Return a sentence on the ignored fields of topics; empty if there are none."""
     often = {name: f"{number:,} times" if number > 1 else "once" for name, number in names.items()}
     told = ", ".join(f"{shown(name)} {number}" for name, number in often.items())
     return f"ignored fields of the topics: {told}" if told else ""
 
 
 def alike(loaded: Loaded) -> str:
-    """Remark of `check` on document ids that are easily confused; else empty."""
+    """Return the remark of `check` on document ids that are easily confused, or an empty text."""
     if loaded.lengths is None:
         return ""
     twins, path = doctor.Twins(), loaded.lengths.path
@@ -208,7 +208,8 @@ def alike(loaded: Loaded) -> str:
 
 
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
-    """The row with the relevance levels found in the judgements, including not relevant."""
+    """Return the dataset with its number of relevance levels, not relevant included. Raises
+    WrongInput if no judgement reaches its `level`."""
     levels = {0, *judgements["relevance"].clip(lower=0)}
     if judgements.empty:
         return row
@@ -235,15 +236,15 @@ def import_run(
     repeat: bool = False,
     how: shapes.How = _AS_IT_IS,
 ) -> Outcome:
-    """Import a run file as a system of the dataset, by default named after its tag or else its
-    file. `called` is the name of the file if it differs on disk; `replace` replaces another run of
-    its name, unless that is `spared`, having just been imported; with a `version` it also replaces
-    the other, which is kept; with `any_tag` lines may have several tags or none; a `repeat` is
-    another run of the system of its name, which these options do not replace; `how` is how the
-    file is read. Hits of queries outside the split are left out and counted; a file that is already
-    stored is not imported again. Raises WrongInput with file and line, or for a run on another
-    collection; Conflict if the name is the catalogue's, or another run has it and `replace` is
-    false; Unavailable if there is no room for the unpacked file."""
+    """Import a run file as a system of the dataset, named `system` or else after its tag or its
+    file. `called` is the name of the file if it differs on disk. `replace` replaces another run of
+    that name, unless the name is among those `spared`, which were just imported; with a `version`,
+    the replaced run is kept as that version. With `any_tag`, lines may have different tags or none.
+    With `repeat`, the file is another run of the same system, and nothing is replaced. `how` says
+    how to read the file. Hits of queries outside the split are left out and counted; a file that is
+    already stored is not imported again. Raises WrongInput with file and line, or for a run on
+    another collection; Conflict if the name is in the catalogue, or belongs to another run and
+    `replace` is false; Unavailable if there is no room for the unpacked file."""
     loaded, start = recompute.stored_dataset(bench.store, dataset), time.perf_counter()
     unpacked_size.require(file, bench.settings.home)
     tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)
@@ -269,7 +270,7 @@ def import_run(
         **{"imported": True, "file": called or file.name} | met | content,
     )
     with bench.store.alone("import"):
-        # Another process may have taken the name meanwhile.
+        # Another process may have used the name meanwhile.
         _refuse_taken_name(bench, dataset, name, over, file)
         return recompute.publish_run(
             bench, loaded, name, run, depth, identity, about, version=version
@@ -277,7 +278,7 @@ def import_run(
 
 
 def _content(sha256: str, drop_self: bool, how: shapes.How) -> dict[str, Any]:
-    """Facts of a file that determine its hits."""
+    """Return the facts about a file that determine its hits, for the fingerprint."""
     found = {"read_with": how.words(), "first_stage": how.after}
     return {"sha256": sha256, "drop_self": drop_self} | {k: it for k, it in found.items() if it}
 
@@ -291,8 +292,9 @@ def _another(
     content: dict[str, Any],
     how: shapes.How,
 ) -> Outcome:
-    """Import a file as a further run of the system whose first hits these are. One of the same name
-    and content is stored already; equal content of another name is a run with equal results."""
+    """Import a file as another run of the system whose first run is `first`. A file with the name
+    and content of a stored run is not imported again; the same content under another name counts as
+    a run with equal results."""
     start, (hits, order, file), name = time.perf_counter(), read, loaded.dataset.name
     fresh, _ = freshness.split(bench.store.parts())
     if first.identity not in {part.identity for part in fresh}:
@@ -321,8 +323,8 @@ def _another(
 
 
 def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[str]]:
-    """The run that `import_run` would import, and its remarks; nothing is stored. Raises WrongInput
-    and Unavailable as `import_run`."""
+    """Return the run that `import_run` would import, and its remarks; store nothing. Raises
+    WrongInput and Unavailable as `import_run` does."""
     unpacked_size.require(file, bench.settings.home)
     _, hits, order, _ = _read(file, any_tag=True, how=None)
     run, met = _ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)
@@ -333,7 +335,7 @@ def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[st
 def _read(
     file: Path, *, any_tag: bool, how: shapes.How | None
 ) -> tuple[str, pa.Table, doctor.Tally, str]:
-    """The tag and hits of a run file, remarks on its order, and its SHA-256."""
+    """Return the tag and the hits of a run file, remarks on its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
         tag, hits = _hits(file, any_tag=any_tag, how=how)
@@ -343,6 +345,7 @@ def _read(
 
 
 def _hits(file: Path, *, any_tag: bool, how: shapes.How | None) -> tuple[str, pa.Table]:
+    """Return the tag and the hits of a run file. Raises WrongInput, which names qrels as such."""
     try:
         return runs.read(file, any_tag=any_tag, ranks=True, how=how)
     except WrongInput:
@@ -363,7 +366,8 @@ def _ranked(
     fold: Path | bool = False,
     depth: int = 0,
 ) -> tuple[runs.Run, dict[str, Any]]:
-    """The run of the split's queries; the number of other hits, and the remarks of `check`."""
+    """Return the run on the split's queries, and facts for its provenance: the hits of other
+    queries, remarks, and metadata. `depth` defaults to that of the settings."""
     own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
     dataset, corpus = loaded.dataset, loaded.lengths
     met = {"hits_of_other_queries": others} | _metadata(file)
@@ -381,12 +385,12 @@ def _ranked(
 
 
 def _by_ids(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
-    """The hits by query id, if the file has query texts."""
+    """Return the hits with query ids instead of query texts, if the file has texts."""
     return by_text.by_ids(hits, recompute.read(loaded.queries), loaded.dataset.name, file)
 
 
 def _metadata(file: Path) -> dict[str, str]:
-    """Comment lines of ir_metadata on how the run was made."""
+    """Return the comment lines of ir_metadata, which say how the run was made."""
     if shapes.is_parquet(file):
         return {}
     comments = [line[1:].removeprefix(" ") for line in trec.lines(file) if line[:1] == "#"]
@@ -400,7 +404,8 @@ def _metadata(file: Path) -> dict[str, str]:
 def _of_split(
     hits: pa.Table, loaded: Loaded, tally: doctor.Tally, file: Path
 ) -> tuple[pa.Table, int]:
-    """The hits of queries in the split, and the number of others."""
+    """Return the hits of queries in the split, and the number of the others. Raises WrongInput if
+    no query is in the split."""
     split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
     queries = hits["query_id"].chunk(0)  # one piece, in which every name belongs to a hit
     known = _are_in(queries.dictionary, split)
@@ -419,7 +424,7 @@ def _of_split(
 
 
 def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> list[str]:
-    """Remarks of `check` on the file that affect numbers."""
+    """Return the remarks of `check` on the file that affect numbers."""
     first = top(run.top(10))[_PAIR.names]
     pairs = pa.Table.from_pandas(first, schema=_PAIR, preserve_index=False)
     judged, corpus = doctor.pairs(loaded.judgements), loaded.lengths is not None
@@ -429,8 +434,8 @@ def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> 
 def refuse_strange_documents(
     store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path, what: str = "a run"
 ) -> None:
-    """Raise WrongInput if the collection is known and contains no document of the run. Collections
-    share query ids such as 1, 2, 3, so a run on another collection would only score 0."""
+    """Raise WrongInput if the collection is known and has no document of the run. Collections share
+    query ids such as 1, 2, 3, so a run on another collection would only score 0."""
     known = store.part("lengths", dataset.collection)
     if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return
@@ -449,7 +454,7 @@ def refuse_strange_documents(
 
 
 def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
-    """Return whether one of the documents is in the corpus."""
+    """Return whether at least one of the documents is in the corpus."""
     found = doc_ids.unique().cast(pa.string())
     batches = parquet_files.batches(corpus, ["doc_id"])
     return any(_are_in(batch["doc_id"], found).any() for batch in batches)
@@ -473,7 +478,7 @@ def _refuse_first_stage(store: Store, dataset: Dataset, name: str, after: str, f
 
 
 def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, file: Path) -> None:
-    """Raise Conflict for a name of the catalogue, or of a run with other content (if any)."""
+    """Raise Conflict for a name of the catalogue or, given a `sha256`, one of another run."""
     if not _TAG.fullmatch(name):
         raise WrongInput(
             f"{name[:60]!r} cannot name a system (no spaces, slashes or brackets):"

@@ -1,6 +1,6 @@
-"""Leakage: test queries and relevant documents whose texts a training set contains. The stored
-result names the pairs, never a text of the training set. The affected queries get query labels, so
-that scores by query group can leave them out."""
+"""Leakage: test queries and relevant documents whose texts are in a training set. The stored result
+names the pairs, but holds no text of the training set. The affected queries get labels, so that
+scores by query group can leave them out."""
 
 import heapq
 import re
@@ -28,7 +28,7 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Part, Store
 
 MOST_PAIRS = 10
-"""Most training texts stored for each found text (the most similar ones); all are counted."""
+"""Maximum number of training texts stored per text found, most similar first; all are counted."""
 COLUMNS = ["of", "text_id", "file", "training_id", "similarity"]
 _NAME = re.compile(r"[\w.][\w./-]{0,39}")
 
@@ -42,10 +42,10 @@ def compare(
     split: Dataset | None = None,
     threshold: float = THRESHOLD,
 ) -> tuple[Part, bool]:
-    """Search for the dataset's queries and relevant documents among the texts of a training set.
-    Returns its part, and whether it is new; one of the same name is replaced. Training texts are
-    streamed and not kept. Raises WrongInput for an invalid name or threshold, and with file and
-    line; Missing if the dataset has no texts here."""
+    """Search a training set for the dataset's queries and relevant documents. Returns the part, and
+    whether it is new; a result of the same name is replaced. The training texts come from `files`
+    or a `split`; they are streamed and not kept. Raises WrongInput for an invalid name or
+    threshold, and with file and line; Missing if the dataset has no texts here."""
     start = time.perf_counter()
     _check(dataset, name, threshold)
     loaded = recompute.stored_dataset(bench.store, dataset)
@@ -71,7 +71,7 @@ def compare(
 
 
 def stored(store: Store, dataset: str, name: str) -> Part:
-    """Result for a training set. Raises Missing for one that was not compared."""
+    """Return the result for a training set. Raises Missing if it was not compared."""
     names = {part.system: part for part in store.parts(KIND, dataset)}
     if name not in names:
         raise Missing(
@@ -91,7 +91,7 @@ def remove(store: Store, dataset: str, name: str) -> None:
 
 
 def said(part: Part) -> str:
-    """`msmarco-train and scifact: 3 of 300 queries and 5 of 339 relevant documents found …`."""
+    """Return a sentence such as `msmarco and scifact: of 500 training texts 8 near-equal; …`."""
     of = part.provenance
     told = f"{part.system} and {part.dataset}: of {of['n_training_texts']:,} training texts"
     told += (
@@ -108,6 +108,7 @@ def said(part: Part) -> str:
 
 
 def _check(dataset: Dataset, name: str, threshold: float) -> None:
+    """Raise WrongInput for a dataset of parts, an invalid name or an invalid threshold."""
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
     if not _NAME.fullmatch(name):
@@ -127,7 +128,7 @@ def _digest(file: Path) -> str:
 
 
 def _refuse_taken(store: Store, dataset: str, name: str) -> None:
-    """Raise Conflict if a user's own labels have a key that the training set's would have."""
+    """Raise Conflict if the user has labels under a key that the training set would use."""
     labels = store.part(query_labels.KIND, dataset)
     if labels and (own := {*read(labels)["key"]} & {*keys(name)}):
         raise Conflict(
@@ -147,7 +148,7 @@ def _of_files(files: Sequence[Path]) -> Iterator[Text]:
 
 
 def _test_side(loaded: Loaded) -> DataFrame:
-    """of, text_id, text: the queries, and the relevant documents with and without their titles."""
+    """Return of, text_id, text: the queries, and the relevant documents with and without titles."""
     judged = read(loaded.judgements)
     relevant = set(judged.loc[judged["relevance"] > 0, "doc_id"])
     asked = read(loaded.queries).dropna(subset="text")
@@ -167,7 +168,7 @@ def _test_side(loaded: Loaded) -> DataFrame:
 def _found(
     bench: Bench, side: DataFrame, training: Iterable[Text], threshold: float
 ) -> tuple[DataFrame, dict[str, int]]:
-    """The pairs, COLUMNS, and the counts."""
+    """Return the pairs (COLUMNS), and the numbers of texts compared and found."""
     index, n_texts, n_pairs = Index(side["text"], threshold), 0, 0
     whose = list(zip(side["of"], side["text_id"], strict=True))
     best: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
@@ -198,8 +199,8 @@ def _found(
 
 
 def _labels(loaded: Loaded, rows: DataFrame, name: str) -> tuple[DataFrame, dict[str, int]]:
-    """query_id, key, value: for every query, whether it or a relevant document was found, and
-    whether its own text was; and the number of affected queries."""
+    """Return query_id, key, value under two keys: whether the query or one of its relevant
+    documents was found, and whether the query itself was; and the number of affected queries."""
     judged, asked = read(loaded.judgements), read(loaded.queries)["query_id"]
     own = rows.loc[rows["of"] == QUERY, "text_id"]
     found = judged["doc_id"].isin(rows.loc[rows["of"] == DOCUMENT, "text_id"])
@@ -221,6 +222,7 @@ def _published(
     labels: DataFrame,
     made: dict[str, Any],
 ) -> Part:
+    """Publish the pairs and the labels of the queries."""
     with (
         bench.store.alone("import"),
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,

@@ -1,4 +1,4 @@
-"""Import of LLM grades: from a file, or from the scores of a stored run."""
+"""Import of an LLM's grades: from a file, from a run's scores, or from several LLMs."""
 
 import re
 import time
@@ -51,15 +51,15 @@ order by all
 
 @dataclass(frozen=True)
 class Taken:
-    """Outcome of an import."""
+    """The outcome of an import."""
 
     part: Part
     new: bool
-    """True if the grades were not stored already."""
+    """Whether the grades were not stored before."""
     n_others: int
-    """Number of pairs left out because their queries are outside the dataset."""
+    """Number of pairs left out because the dataset does not have their queries."""
     n_failed: int
-    """Number of pairs left out because the LLM gave no readable answer."""
+    """Number of pairs left out for lack of a readable answer, or of an LLM's grade."""
 
 
 def import_file(
@@ -72,7 +72,7 @@ def import_file(
     how: shapes.How | None = None,
 ) -> Taken:
     """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none. Records
-    without ids are matched by their texts: the grade of a text applies to every document with that
+    without ids are matched by text, and the grade of a text applies to every document with that
     text. Raises WrongInput with file and line, or for grades on another collection; Conflict if the
     LLM has other grades there and `replace` is false."""
     start = time.perf_counter()
@@ -114,9 +114,9 @@ def from_run(
     quantiles: Sequence[float] = (),
     replace: bool = False,
 ) -> Taken:
-    """Derive grades from a stored run's scores: the number of thresholds, or quantiles, that a
-    score reaches. Raises like `damage.run`, and WrongInput unless exactly one of the two is
-    given."""
+    """Derive grades from a stored run's scores: a grade is the number of thresholds, or quantiles,
+    that a score reaches. Raises as `damage.run` does, and WrongInput unless either thresholds or
+    quantiles are given."""
     start = time.perf_counter()
     recompute.stored_dataset(bench.store, dataset)
     part = damage.run(bench.store, dataset.name, system)
@@ -145,7 +145,7 @@ def from_machines(
     replace: bool = False,
 ) -> Taken:
     """Combine the stored grades of several LLMs by a rule (of RULES), on the pairs that all graded.
-    Raises Missing for one without grades, WrongInput if no pair has grades of all."""
+    Raises Missing for an LLM without grades, WrongInput if no pair was graded by all."""
     start, known = time.perf_counter(), bench.store.parts(KIND, dataset.name)
     found = {part.system: part for part in known if part.system in machines}
     for name in machines:
@@ -168,7 +168,8 @@ def from_machines(
 
 
 def said(taken: Taken) -> str:
-    """`gpt on tiny: 31 pairs of 3 queries (20 of grade 0, 11 of grade 1)`, and the omissions."""
+    """Return a sentence such as `gpt on tiny: 31 pairs of 3 queries (20 of grade 0, 11 of grade
+    1)`, and what was left out."""
     rows = recompute.read(taken.part)
     told = rows["relevance"].value_counts().sort_index()
     by_grade = ", ".join(f"{number:,} of grade {grade}" for grade, number in told.items())
@@ -197,8 +198,8 @@ def publish(
     *,
     replace: bool,
 ) -> tuple[Part, bool]:
-    """The part of these grades, and whether it is new. Raises WrongInput for an invalid name,
-    Conflict for other grades without `replace`."""
+    """Publish grades; return their part, and whether it is new. Raises WrongInput for an invalid
+    name, Conflict if the LLM has other grades and `replace` is false."""
     check_name(machine)
     rows = rows[["query_id", "doc_id", "relevance"]]
     rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)
@@ -218,7 +219,7 @@ def publish(
 
 
 def check_name(machine: str) -> None:
-    """Raise WrongInput for a name that an LLM must not have."""
+    """Raise WrongInput for an invalid name of an LLM."""
     if not _NAME.fullmatch(machine):
         raise WrongInput(f"{machine[:60]!r} cannot name an LLM (no spaces): --machine NAME")
 
@@ -233,8 +234,8 @@ def _records(rows: DataFrame) -> list[dict[Any, Any]]:
 
 
 def _by_text(given: DataFrame, loaded: Loaded, file: Path) -> DataFrame:
-    """query_id, doc_id, relevance, line of grades that name texts. White space counts as one space;
-    a title may precede the text."""
+    """Return query_id, doc_id, relevance, line of grades that name texts. Runs of white space count
+    as one space, and a title may precede the text. Raises WrongInput for an unknown text."""
     name, documents = loaded.dataset.name, loaded.documents
     if documents is None:
         raise WrongInput(f"{file} has no ids, and no texts of {name} are stored: add the ids")

@@ -1,7 +1,6 @@
-"""LLM judging: the estimate, the requests, and the grades.
-
-Its grades are a part like those of a file (`machine_grade_import`); every request is a row of the
-journal (`compute.judgements.asking.journal`), from which a killed judging resumes."""
+"""LLM judging: the estimate, the requests, and the grades. The grades are a part, like those of a
+file (`machine_grade_import`); every request is a row of the journal
+(`compute.judgements.asking.journal`), from which a killed judging resumes."""
 
 import threading
 import time
@@ -52,15 +51,15 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 FORM = "judge"
-"""Source of such grades in their provenance."""
+"""The source of such grades in their provenance."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before a failed request is retried, unless the server requests a different delay."""
+"""Seconds before each retry of a failed request, unless the server asks for another delay."""
 LOCKED = 10.0
-"""Seconds to wait for another judging of the same LLM and dataset."""
+"""Seconds to wait until another judging by the same LLM on the same dataset ends."""
 PATIENCE = 10
-"""Pairs without any grade at the beginning after which an LLM is not asked further."""
+"""If none of this many first pairs gets a grade, the LLM is not asked further."""
 AT_FAULT = 3
-"""Consecutive failed pairs after which the server is considered the cause."""
+"""After this many consecutive failed pairs, the server counts as the cause."""
 _TEXTS = """
 select query_id, doc_id, coalesce(queries.text, '') as query,
        left(coalesce(trim(concat_ws(chr(10), nullif(title, ''), documents.text)), ''), $most)
@@ -74,7 +73,7 @@ order by place
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Request of an operator: a task's pairs, or the unjudged documents in some systems' top k."""
+    """An operator's request: a task's pairs, or unjudged documents in the top k of some systems."""
 
     dataset: str
     machine: str
@@ -82,46 +81,48 @@ class Plan:
     systems: tuple[str, ...] = ()
     depth: int = 10
     guideline: str = ""
-    """Guideline for unjudged documents of runs; a task has its own guideline."""
+    """The guideline for unjudged documents of runs; a task has its own."""
     address: str = ""
     model: str = ""
     requests: int = 0
-    """Limits on requests and tokens spent."""
+    """Limit on the number of requests."""
     tokens: int = 0
+    """Limit on the number of tokens."""
     answer: int = LONGEST_ANSWER
-    """Most tokens of an answer."""
+    """Maximum tokens of an answer."""
 
     def record(self) -> dict[str, Any]:
-        """The plan as JSON values, which `of_record` reads."""
+        """Return the plan as JSON values, which `of_record` reads back."""
         return asdict(self) | {"systems": list(self.systems)}
 
     @property
     def limits(self) -> Spent:
-        """Limits of requests and tokens."""
+        """The limits on requests and tokens."""
         return Spent(self.requests, self.tokens)
 
 
 def of_record(record: Mapping[str, Any]) -> Plan:
-    """The plan of a record."""
+    """Return the plan of a record."""
     given: dict[str, Any] = {**record, "systems": tuple(record["systems"])}
     return Plan(**given)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan with the data from the store."""
+    """A plan, and the data that it needs from the store."""
 
     plan: Plan
     prompt: Prompt
     identity: str
-    """Identity of prompt, model, address and texts: grades under one name share it."""
+    """Fingerprint of prompt, model, address and texts; all grades under one name share it."""
     texts: DataFrame
-    """query_id, doc_id, query, document (texts) of all pairs, in request order."""
+    """query_id, doc_id, query and document (their texts) of all pairs, in the order of asking."""
     asked: DataFrame
-    """The LLM's earlier requests with this identity, from `journal.asked`."""
+    """The LLM's earlier requests with this identity, as by `journal.asked`."""
 
     def open(self, job: str = "", *, again: bool = False) -> DataFrame:
-        """Rows of `texts` to ask about, with n_used, the number of attempts so far."""
+        """Return the rows of `texts` to ask about, with n_used, their number of attempts so far.
+        With `again`, pairs that got no grade in earlier jobs are asked again."""
         used = journal.attempts(self.asked, job, again=again)
         pairs = zip(self.texts["query_id"], self.texts["doc_id"], strict=True)
         rows = self.texts.assign(n_used=[used.get(pair, 0) for pair in pairs])
@@ -130,7 +131,7 @@ class Prepared:
 
 
 class Estimate(NamedTuple):
-    """Cost estimate of the judging, before anything is sent."""
+    """The estimated cost of judging, before anything is sent."""
 
     pairs: int
     to_ask: int
@@ -142,7 +143,7 @@ class Estimate(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The estimate in words."""
+        """The estimate as a sentence."""
         most = ATTEMPTS * self.to_ask
         told = [f"{counted(self.pairs, 'pair')}: {counted(self.to_ask, 'request')}"]
         told[0] += f", {most:,} if no answer is a grade" * (most > 0)
@@ -155,7 +156,7 @@ class Estimate(NamedTuple):
 
 
 def planned(settings: Settings, plan: Plan) -> Plan:
-    """The plan with the address and the model of the settings. Raises Missing without them."""
+    """Return the plan with address and model from the settings. Raises Missing without them."""
     if not settings.judge_address or not settings.judge_model:
         raise Missing(
             "no LLM is configured: set judge_address and judge_model, such as"
@@ -167,21 +168,21 @@ def planned(settings: Settings, plan: Plan) -> Plan:
 
 
 def judgeable(store: Store) -> list[str]:
-    """The datasets with stored runs and texts."""
+    """Return the datasets that have stored runs and stored texts."""
     own, texts = own_datasets(store), {part.dataset for part in store.parts("documents")}
     names = sorted({part.dataset for part in store.parts("hits")})
     return [name for name in names if dataset(name, own).collection in texts]
 
 
 def allow(store: Store, name: str, address: str, person: str = "") -> None:
-    """Allow the texts of a dataset to be sent to an address. Raises WrongInput without texts."""
+    """Let the texts of a dataset be sent to an address. Raises WrongInput for one with parts."""
     _require_own_texts(dataset(name, own_datasets(store)))
     journal.allow(store, name, address, person)
 
 
 def forbid(store: Store, name: str, address: str = "") -> None:
-    """Revoke consent for a dataset's texts, and datasets that share them, for one address or
-    all."""
+    """Revoke the consent for a dataset's texts, and for datasets that share them: for one address,
+    or for all if `address` is empty."""
     own = own_datasets(store)
     rows = [*DATASETS.values(), *own.values()]
     given = dataset(name, own)
@@ -205,7 +206,8 @@ def check(store: Store, plan: Plan) -> None:
 
 
 def prepared(store: Store, plan: Plan) -> Prepared:
-    """Look up the pairs and their texts. Raises Missing, WrongInput or Conflict."""
+    """Look up the pairs and their texts. Raises Missing or WrongInput if there are none, Conflict
+    if the LLM has grades of another identity."""
     taking.check_name(plan.machine)
     row = dataset(plan.dataset, own_datasets(store))
     _require_own_texts(row)
@@ -236,6 +238,7 @@ def prepared(store: Store, plan: Plan) -> Prepared:
 
 
 def _of_task(store: Store, plan: Plan) -> tuple[DataFrame, Prompt]:
+    """Return the pairs of a judging task, and its prompt."""
     task = tasks.task(store, plan.task)
     if task.dataset != plan.dataset:
         raise WrongInput(f"the task {plan.task} is about {task.dataset}, not {plan.dataset}")
@@ -243,8 +246,8 @@ def _of_task(store: Store, plan: Plan) -> tuple[DataFrame, Prompt]:
 
 
 def _of_pool(store: Store, plan: Plan, loaded: Loaded) -> tuple[DataFrame, Prompt]:
-    """The officially unjudged pairs of the top k, best rank first. Pairs with added human
-    judgements stay in, since the LLM is also compared with these."""
+    """Return the officially unjudged pairs in the top k, best rank first, and the prompt. Pairs
+    with added human judgements stay, since the LLM is also compared with these."""
     if not plan.systems or not 1 <= plan.depth <= tasks.DEEPEST:
         raise WrongInput(
             "choose the pairs: a judging task (--task ID), or stored runs (--systems) and how much"
@@ -265,6 +268,7 @@ def _top(store: Store, plan: Plan, name: str) -> DataFrame:
 
 
 def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
+    """Return query_id, doc_id, query and document (texts, the latter truncated) of these pairs."""
     assert loaded.documents is not None
     files = {"queries": str(loaded.queries.path), "documents": str(loaded.documents.path)}
     with scratch() as database:
@@ -273,7 +277,7 @@ def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
 
 
 def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
-    """Cost estimate for all open pairs."""
+    """Return the estimated cost of asking about all open pairs."""
     rows = ready.open(again=again)
     usual = most = 0
     for query, document in zip(rows["query"], rows["document"], strict=True):
@@ -285,9 +289,9 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 
 
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
-    """Ask about every open pair and publish the LLM's grades, however the judging ends. Pairs
-    without a grade are asked again only with `again`. Raises Unavailable if a limit or the server
-    ends it; Conflict without consent, or while another process asks the same."""
+    """Ask about every open pair; then publish the LLM's grades, even if an error ends the judging.
+    Pairs that got no grade are asked again only with `again`. Raises Unavailable if a limit or the
+    server ends it; Conflict without consent, or while another process asks the same."""
     check(bench.store, plan)
     now = planned(bench.settings, plan)
     if replace(now, answer=plan.answer) != plan:
@@ -296,7 +300,7 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
             " started for"
             f" {plan.model} at {plan.address}: start the worker again with the same settings"
         )
-    # A cancelled judging needs a moment to end.
+    # A judging that was cancelled needs a moment to end.
     with journal.alone(bench.store, plan.dataset, plan.machine, LOCKED):
         ready = prepared(bench.store, plan)
         start = time.perf_counter()
@@ -313,7 +317,7 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
 
 
 def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
-    """Ask about these rows, several at once; the first error stops all rows not yet started."""
+    """Ask about these rows, several at once. The first error stops all rows that have not begun."""
     asker, total = _Asker(bench, ready), len(ready.texts)
     threads = ThreadPoolExecutor(bench.settings.judge_at_once)
     columns = (rows[name] for name in ("query_id", "doc_id", "query", "document", "n_used"))
@@ -326,7 +330,7 @@ def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
         asker.finish()
     except BaseException as error:
         asker.stop.set()
-        # A process that is told to end has no time to wait for answers; grades come first.
+        # A process that must end cannot wait for answers: the grades so far are published first.
         threads.shutdown(wait=isinstance(error, Exception), cancel_futures=True)
         raise
 
@@ -340,7 +344,7 @@ class _Pair(NamedTuple):
 
 
 class _Asker:
-    """Ask about one pair after another, from several threads."""
+    """Asks about one pair after another, from several threads."""
 
     def __init__(self, bench: Bench, ready: Prepared) -> None:
         plan = ready.plan
@@ -356,6 +360,7 @@ class _Asker:
         self._aside: list[tuple[str, BeirscopeError]] = []
 
     def __call__(self, pair: _Pair) -> None:
+        """Ask about a pair until there is a grade, at most ATTEMPTS times. An error stops all."""
         try:
             outcome = UNREADABLE
             for attempt in range(pair.n_used, ATTEMPTS):
@@ -367,6 +372,7 @@ class _Asker:
             raise
 
     def _count(self, outcome: str) -> None:
+        """Count a finished pair. Raises Unavailable if the first PATIENCE got no grade."""
         with self._lock:
             self._closed += not self.stop.is_set()
             self._graded |= outcome == GRADE
@@ -374,12 +380,12 @@ class _Asker:
                 raise Unavailable(f"stopped: none of the first {PATIENCE} answers was a grade")
 
     def finish(self) -> None:
-        """Raise the server's last failure, since the pair may not be its cause."""
+        """Raise the server's last failure if it may not be a pair's fault."""
         if self._aside:
             raise self._aside[0][1]
 
     def _asked(self, pair: _Pair, *, reminded: bool) -> str:
-        """Outcome of a request, which is resent while the server fails."""
+        """Return the outcome of a request, which is sent again while the server fails."""
         messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
         reason = request = ""
         answered = self._answered
@@ -403,7 +409,7 @@ class _Asker:
 
     @contextmanager
     def _noting_failure(self, request: str) -> Iterator[None]:
-        """Record every failure; an unknown cost counts as the maximum."""
+        """Record any failure within the block; an unknown cost counts as the maximum."""
         try:
             yield
         except Exception as error:
@@ -415,8 +421,9 @@ class _Asker:
             raise
 
     def _put_aside(self, request: str, error: BeirscopeError, answered: int, at_fault: int) -> str:
-        """Continue without a pair if `answered` shows that others got answers, so the pair is the
-        cause. Raises the error if none did yet, or not for this many consecutive pairs."""
+        """Go on without a pair, whose failure is its own if others got answers meanwhile
+        (`answered` is their number before). Raises the error if no pair has got an answer yet, or
+        if this many consecutive pairs have failed."""
         with self._lock:
             self._aside.append((request, error))
             if not self._answered or len(self._aside) >= at_fault:
@@ -427,15 +434,14 @@ class _Asker:
         return FAILED
 
     def _blame(self) -> None:
-        """Another pair got an answer, so pairs that were put aside are not asked again
-        automatically."""
+        """Record pairs put aside as refused: another got an answer, so the server works."""
         with self._lock:
             aside, self._aside = self._aside, []
         for request, error in aside:
             self._journal.end(request, REFUSED, reason=str(error))
 
     def _kept(self, request: str, messages: Sequence[Mapping[str, str]]) -> str:
-        """Outcome of an answer, returned after the answer is stored."""
+        """Store the answer to a request and return its outcome."""
         outcome = self._stored(request, messages)
         with self._lock:
             self._answered += 1
@@ -443,6 +449,7 @@ class _Asker:
         return outcome
 
     def _stored(self, request: str, messages: Sequence[Mapping[str, str]]) -> str:
+        """Send a request and record its answer in the journal; return the outcome."""
         try:
             reply = self._endpoint.ask([dict(one) for one in messages])
         except Refused as error:
@@ -459,7 +466,7 @@ class _Asker:
 
 
 def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
-    """Grades of the journal as a part; None if there are none."""
+    """Publish the journal's grades as a part; return None if there are none."""
     plan = ready.plan
     asked = journal.asked(bench.store, plan.dataset, plan.machine)
     rows = journal.grades(asked)
@@ -481,7 +488,7 @@ def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
 
 
 def _require_own(store: Store, plan: Plan, identity: str) -> None:
-    """Raise Conflict if other grades took the LLM's name during the judging."""
+    """Raise Conflict if other grades got the LLM's name during the judging."""
     part = store.part(KIND, plan.dataset, plan.machine)
     about = part.provenance if part else {"form": FORM, "prompt": identity}
     if (about.get("form"), about.get("prompt")) != (FORM, identity):
@@ -493,8 +500,8 @@ def _require_own(store: Store, plan: Plan, identity: str) -> None:
 
 
 def said(store: Store, plan: Plan, job: str, *, active: bool = False) -> str:
-    """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`, of one job. While it
-    is `active`, open requests are not reported."""
+    """Return a sentence on one job, such as `5 requests, 2,310 tokens; 2 without a grade: …`. While
+    the job is `active`, open requests are not reported."""
     spent = journal.spent(store, job)
     asked = journal.asked(store, plan.dataset, plan.machine)
     asked = asked[asked["job"] == job]

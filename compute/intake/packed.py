@@ -1,4 +1,4 @@
-"""Zip and tar archives of runs or judgements, opened for as long as an import takes."""
+"""Zip and tar archives of runs or judgements, unpacked for as long as an import needs them."""
 
 import re
 import shutil
@@ -18,10 +18,10 @@ from compute.intake import doctor
 
 @contextmanager
 def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
-    """`doctor.files`, with the files of archives; an archive in BEIR's layout stays unchanged. The
-    files are in a scratch folder, below the archive's name, and removed after the block. Raises
-    WrongInput for an archive that is damaged, implausibly compressed or empty, Unavailable without
-    room for it."""
+    """Yield the paths of `doctor.files`, with archives replaced by the files in them, except for an
+    archive in the BEIR layout. The files are in a scratch folder, below the archive's name, and are
+    removed after the block. Raises WrongInput for an archive that is damaged, implausibly
+    compressed or empty, Unavailable if there is no room for it."""
     with ExitStack() as held:
         found: list[Path] = []
         named: dict[str, str] = {}
@@ -47,11 +47,12 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
 
 
 def told(text: str, home: Path) -> str:
-    """The text with `runs.zip/a.run` instead of the file's place in a scratch folder."""
+    """Return the text with `runs.zip/a.run` instead of the file's path in a scratch folder."""
     return re.sub(rf"{re.escape(str(home / scratch.TMP))}/archive-\w+/", "", text)
 
 
 def _is_archive(path: Path) -> bool:
+    """Return whether a file is a zip or tar archive, but not one in the BEIR layout."""
     if zipfile.is_zipfile(path):
         return not layout.Archive(path).roots()
     try:
@@ -61,7 +62,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _counts(file: Path, folder: Path) -> bool:
-    """Return whether it is a file that is not hidden, in a hidden folder, or metadata of a Mac."""
+    """Return whether a path is a file that is neither hidden nor a Mac's metadata."""
     parts = PurePosixPath(file.relative_to(folder).as_posix()).parts
     return file.is_file() and not any(one.startswith((".", "__MACOSX")) for one in parts)
 

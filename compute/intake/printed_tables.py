@@ -1,4 +1,4 @@
-"""Tables of means from elsewhere, such as a paper's or MTEB's: scores in print, not runs."""
+"""Tables of means from elsewhere, such as a paper's or MTEB's: printed scores, without runs."""
 
 import re
 import time
@@ -30,7 +30,7 @@ Cell = tuple[str, str, str, str, str]
 MOST_NAMED, LONGEST = 6, 60
 SYSTEM, DATASET, MEASURE, SCORE = "system", "dataset", "measure", "score"
 _HEADS = {"model": SYSTEM, "task": DATASET, "corpus": DATASET, "metric": MEASURE, "value": SCORE}
-"""Other names of columns."""
+"""Other names of the columns."""
 _AVERAGE = re.compile(r"(avg|average|mean)\b", re.IGNORECASE)
 _EMPTY = {"", "-", "–", "—", "n/a", "na", "nan"}
 
@@ -38,8 +38,8 @@ _EMPTY = {"", "-", "–", "—", "n/a", "na", "nan"}
 def import_file(
     bench: Bench, path: Path, name: str, measure: str, *, percent: bool, replace: bool
 ) -> tuple[Part, list[str], bool]:
-    """Store a table (`read`) as a board of its own: its part, remarks, and whether it is new.
-    Raises Conflict for another table of this name unless `replace`, WrongInput with file and
+    """Store a table (`read`) as a board of its own. Returns its part, remarks, and whether it is
+    new. Raises Conflict for another table of this name unless `replace`; WrongInput with the
     line."""
     start, source = time.perf_counter(), IMPORTED + name
     if not (name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST):
@@ -67,12 +67,12 @@ def import_file(
 def read(
     path: Path, measure: str, *, percent: bool, own: Mapping[str, Dataset] | None = None
 ) -> tuple[DataFrame, list[str]]:
-    """The scores (COLUMNS) of a CSV or TSV, or of MTEB's results in JSON; and remarks. The first
-    line names the columns. Long: system, dataset, score and perhaps measure; wide: systems in rows
-    and datasets in columns, or the other way round if the first is `dataset`. Scores are fractions,
-    or with `percent` divided by 100. Averages and empty cells are left out. Datasets of any
-    spelling of ours, or of `own`, get our names. Raises WrongInput with file and line, or MTEB's
-    task."""
+    """Return the scores (COLUMNS) in a CSV, a TSV or MTEB's results in JSON, and remarks. The first
+    line names the columns. A long table has system, dataset, score and perhaps measure. A wide one
+    has systems in rows and datasets in columns or, if its first column is `dataset`, the reverse.
+    Scores are fractions or, with `percent`, divided by 100. Averages and empty cells are left out.
+    Names of our datasets and of `own` are recognised in any spelling. Raises WrongInput with file
+    and line, or with MTEB's task."""
     is_json = next(iter(trec.lines(path, 1)), "").lstrip()[:1] in ("{", "[")
     measure = _measure(measure, str(path)) if measure or is_json else ""
     given = [*(_of_mteb if is_json else _of_lines)(path, measure)]
@@ -97,8 +97,8 @@ def read(
 
 
 def _check(rows: DataFrame, cells: Sequence[Cell], path: Path, *, percent: bool) -> None:
-    """Raise WrongInput for no score, a score without names or given twice, or percent that are
-    none."""
+    """Raise WrongInput if there is no score, a score without names or given twice, or if scores in
+    percent are all at most 1."""
     for system, dataset, *_, place in cells:
         if not system or not dataset or reads_as_number(dataset) or reads_as_number(system):
             told = f"{shown(system)} on {shown(dataset)} has no name: name systems and datasets"
@@ -115,7 +115,7 @@ def _check(rows: DataFrame, cells: Sequence[Cell], path: Path, *, percent: bool)
 
 
 def _value(score: str, place: str, *, percent: bool) -> float:
-    """A score as a fraction. Raises WrongInput."""
+    """Return a score as a fraction. Raises WrongInput with its place."""
     per = 100 if percent or score.endswith("%") else 1
     try:
         value = float(score.removesuffix("%").replace("_", "no digit"))
@@ -130,7 +130,7 @@ def _value(score: str, place: str, *, percent: bool) -> float:
 
 @cache
 def _measure(name: str, place: str) -> str:
-    """The measure in our spelling. Raises WrongInput for an unknown one, or for none."""
+    """Return our name of the measure. Raises WrongInput if it is unknown or empty."""
     if measures.is_measure(ours := measures.meant(name) or name):
         return ours
     told = f"no measure {shown(name)}" if name else "no column names the measure"
@@ -138,12 +138,12 @@ def _measure(name: str, place: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Letters and digits of a dataset's name, without the suffix of MTEB's tasks."""
+    """Return the letters and digits of a dataset's name, without the suffix of MTEB's tasks."""
     return re.sub(r"[\W_]", "", name.casefold()).removesuffix("retrieval")
 
 
 def _of_lines(path: Path, measure: str) -> Iterator[Cell]:
-    """Cells of a CSV, long or wide; of a long one only those of the measure, if one is named."""
+    """Yield the cells of a CSV, long or wide; of a long one only those of a named measure."""
     head = next(iter(trec.lines(path, 1)), "")
     for place, row in csv_rows(path, (), max(",\t;", key=head.count)):
         named = [(name.strip(), cell.strip()) for name, cell in row.items()]
@@ -160,8 +160,8 @@ def _of_lines(path: Path, measure: str) -> Iterator[Cell]:
 
 
 def _of_mteb(path: Path, measure: str) -> Iterator[Cell]:
-    """Cells of MTEB's results, of tasks that have the measure: means over a task's subsets. Without
-    the split test each split counts, and the dataset's name then has the split."""
+    """Yield the cells of MTEB's results for tasks that have the measure: the means over each task's
+    subsets. If a task has no split test, every split counts and is added to the dataset's name."""
     try:
         found = json_files.parsed(compressed.utf8(path))
         models = found if isinstance(found, list) else found.get("model_results", [found])

@@ -1,4 +1,4 @@
-"""Labels of queries from files: the query groups of a dataset."""
+"""Labels of queries, from files: they define the query groups of a dataset."""
 
 import io
 import json
@@ -25,21 +25,21 @@ from compute.store.store import Part, Publication, Store
 
 KIND = "query_labels"
 _MOST_NAMED = 20
-"""Keys that a sentence names."""
+"""Maximum number of keys that a sentence names."""
 FAMILY, WEIGHT = ROLES = ("family", "weight")
-"""In the provenance of labels: the keys that say which queries belong together, and how much each
-counts."""
+"""In the provenance of labels: the key that says which queries belong together, and the key that
+says how much each query counts."""
 BASELINE = "baseline"
 """In the provenance of labels: the system with which a dataset's pages compare the others."""
 REASONS = "reasons"
-"""In the provenance of labels: the reasons that the dataset offers for its queries."""
+"""In the provenance of labels: the reasons that a dataset offers for its queries' scores."""
 USUAL = ("missing term", "wrong entity", "label wrong", "too general", "other")
 MOST_REASONS = 9
-"""One for each key from 1 to 9."""
+"""One reason for each key from 1 to 9."""
 _OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
 LONGEST = 60
-"""Most characters of a key or a value, which labels an axis."""
+"""Maximum number of characters of a key or a value, which labels an axis."""
 
 
 def import_file(
@@ -51,11 +51,11 @@ def import_file(
     family: str | None = None,
     weight: str | None = None,
 ) -> tuple[Part, bool]:
-    """Add the labels of a file (`read`) to those of a dataset: its part, and whether it is new.
-    Stored labels stay, except those of the file's keys with `replace`; queries outside the dataset,
-    such as those of another split, are left out. `family` and `weight` as in `put`. Raises
-    WrongInput with file and line, Conflict if a query has another label of a key and `replace` is
-    false."""
+    """Add the labels of a file (`read`) to those of a dataset. Returns the part, and whether it is
+    new. Stored labels stay, except that `replace` replaces those of the file's keys; queries
+    outside the dataset, such as those of another split, are left out. `family` and `weight` are as
+    in `put`. Raises WrongInput with file and line, Conflict if a query has another label of a key
+    and `replace` is false."""
     start = time.perf_counter()
     _refuse_parts(dataset)
     loaded = recompute.stored_dataset(bench.store, dataset)
@@ -77,8 +77,9 @@ def import_file(
 
 
 def declare(bench: Bench, dataset: Dataset, **roles: Any) -> tuple[Part, bool]:
-    """Make the families of a dataset's queries, or their weights, those of a key of its labels, or
-    a system its baseline: `family`, `weight`, `baseline`; none if empty, as before if None."""
+    """Declare which key of a dataset's labels has the families (`family`) or weights (`weight`) of
+    its queries, or which system is its `baseline`. An empty value removes a declaration, None keeps
+    it."""
     _refuse_parts(dataset)
     baseline = roles.get(BASELINE)
     known = [part.system for part in bench.store.parts("scores", dataset.name)]
@@ -96,6 +97,7 @@ def _options(roles: dict[str, str | None]) -> list[str]:
 
 
 def _refuse_parts(dataset: Dataset) -> None:
+    """Raise WrongInput for a dataset of parts."""
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
 
@@ -111,11 +113,10 @@ def put(
     weight: str | None = None,
     baseline: str | None = None,
 ) -> tuple[Part, bool]:
-    """Publish labels (COLUMNS) in addition to those of a dataset; returns its part, and whether it
-    is new. Its provenance is `made`, under `keys` the origin of each key's labels, under FAMILY
-    the key whose labels are the families of queries: `family` (empty: none), or as before if None;
-    under WEIGHT that of their weights: `weight`; and under BASELINE the system `baseline`.
-    Raises Conflict and WrongInput as `import_file`, Missing for a family without labels."""
+    """Publish labels (COLUMNS) in addition to those of a dataset. Returns the part, and whether it
+    is new. Its provenance is `made`, with the origin of each key's labels under `keys`, and the
+    declarations as in `declare` under FAMILY, WEIGHT and BASELINE. Raises Conflict and WrongInput
+    as `import_file` does, Missing if a declared key has no labels."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
@@ -141,19 +142,20 @@ def put(
 
 
 def of_training(store: Store, dataset: str) -> dict[str, str]:
-    """The training set behind each key of labels from `leakage`, whose parts are separate."""
+    """Return the training set behind each key of labels that `leakage` made, in separate parts."""
     names = [part.system for part in store.parts(KIND, dataset) if part.system]
     return {key: name for name in names for key in leakage.keys(name)}
 
 
 def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
-    # Labels from a file depend on nothing, though early ones may claim to.
+    # Labels from a file depend on no other part, though early versions recorded inputs.
     made = {name: value for name, value in made.items() if name != "inputs"}
     mark = _mark(rows, made)
     return parts.add(KIND, rows, dataset=dataset, fingerprint=mark, provenance=made)
 
 
 def _without(parts: Publication, old: Part | None, key: str) -> None:
+    """Publish the labels without those of a key, and without its declaration."""
     if old is None:
         return
     rows = recompute.read(old)[COLUMNS]
@@ -167,13 +169,13 @@ def _without(parts: Publication, old: Part | None, key: str) -> None:
 
 
 def reasons(part: Part | None) -> list[str]:
-    """The reasons that a dataset with these labels offers, in the order of their keys."""
+    """Return the reasons that a dataset with these labels offers, in the order of their keys."""
     return list(part.provenance.get(REASONS, USUAL) if part else USUAL)
 
 
 def offer(store: Store, dataset: str, names: Sequence[str]) -> None:
-    """Let a dataset offer these reasons; given ones stay. Raises WrongInput unless they are one to
-    nine different labels."""
+    """Set the reasons that a dataset offers; reasons given to queries stay. Raises WrongInput
+    unless there are one to nine different labels."""
     names = list(dict.fromkeys(filter(None, map(str.strip, names))))
     if not 1 <= len(names) <= MOST_REASONS:
         raise WrongInput(f"{len(names)} reasons: give 1 to {MOST_REASONS}, one for each key")
@@ -185,7 +187,7 @@ def offer(store: Store, dataset: str, names: Sequence[str]) -> None:
 
 
 def give(store: Store, dataset: str, query_id: str, reason: str) -> None:
-    """Give a query a reason instead of any other, or remove the one that it has."""
+    """Give a query a reason, replacing any other. If it has this very reason, remove it."""
     with store.alone("import"):
         old = store.part(KIND, dataset)
         rows, new = _rows(old), DataFrame([(query_id, REASON, reason)], columns=COLUMNS)
@@ -219,13 +221,12 @@ def _mark(rows: DataFrame, made: Mapping[str, Any]) -> str:
 
 
 def key_of(part: Part | None, role: str) -> str:
-    """The key whose labels are the families of a dataset's queries, or their weights; empty for
-    none."""
+    """Return the key that is declared for a role (FAMILY, WEIGHT or BASELINE); empty if none is."""
     return str(part.provenance.get(role, "")) if part else ""
 
 
 def check_weights(rows: DataFrame, of: object) -> None:
-    """Raise WrongInput for labels (query_id, key, value, perhaps line) that are no weights."""
+    """Raise WrongInput for labels (query_id, key, value, perhaps line) that are not weights."""
     numbers = pd.to_numeric(rows["value"], errors="coerce")
     wrong = rows[~(np.isfinite(numbers) & (numbers >= 0))]
     if wrong.empty and (rows.empty or numbers.max() > 0):
@@ -241,7 +242,7 @@ def check_weights(rows: DataFrame, of: object) -> None:
 
 
 def families(store: Store, dataset: str) -> Series:
-    """The family of each query that has one, by query_id; empty if none are declared."""
+    """Return the family of each query that has one, by query_id; empty if none are declared."""
     part = store.part(KIND, dataset)
     key = key_of(part, FAMILY)
     rows = recompute.read(part) if part and key else DataFrame(columns=COLUMNS, dtype="str")
@@ -249,20 +250,20 @@ def families(store: Store, dataset: str) -> Series:
 
 
 def by_key(keys: Iterable[str], made: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """`made_by_key` for labels of these keys that are made together."""
+    """Return what `made_by_key` gives for labels of these keys that were made together."""
     own = {name: made[name] for name in _OF_KEY if name in made}
     return {key: [own] for key in sorted({*keys})}
 
 
 def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
-    """Provenance of the labels of each key: command, date and file of each step."""
+    """Return, for each key, the command, date and file of each step that made its labels."""
     of = part.provenance
     return of["keys"] if "keys" in of else by_key(recompute.read(part)["key"], of)
 
 
 def of_key(store: Store, dataset: str, key: str) -> int:
-    """Number of labels of a key in a dataset. Raises Missing for none, with the existing keys,
-    Conflict for one of a training set."""
+    """Return the number of labels of a key in a dataset. Raises Missing if there are none, Conflict
+    for the key of a training set."""
     if name := of_training(store, dataset).get(key):
         raise Conflict(
             f"{shown(key)} is what `leakage find` found on {dataset}: python -m compute remove"
@@ -277,7 +278,7 @@ def of_key(store: Store, dataset: str, key: str) -> int:
 
 
 def drop(store: Store, dataset: str, key: str) -> int:
-    """Remove the labels of a key, keep all others; returns their number. Raises as `of_key`."""
+    """Remove the labels of a key, and return their number. Raises as `of_key` does."""
     with store.alone("import"):
         n = of_key(store, dataset, key)
         with store.publishing(f"remove labels of queries of {dataset}") as parts:
@@ -288,9 +289,9 @@ def drop(store: Store, dataset: str, key: str) -> int:
 def read(
     file: Path, family: str | None = None, weight: str | None = None
 ) -> tuple[DataFrame, list[str]]:
-    """query_id, key, value, line: the labels of a file, each once; and the fields left out. The
-    file is a TSV of these three columns, with or without a header; or BEIR's queries.jsonl, of
-    which all fields besides id and text that are words or numbers count, including those of
+    """Return the labels of a file (query_id, key, value, line), each once, and the fields left out.
+    The file is a TSV of the first three columns, with or without a header; or BEIR's queries.jsonl,
+    of which all fields with a word or number count except id, text and title, including those in
     `metadata`. Fields that make no query groups, such as a narrative or an address, are left out;
     the keys `family` and `weight` may have any number of values. Raises Missing or WrongInput with
     file and line."""
@@ -316,8 +317,8 @@ def read(
 def _of_kinds(
     rows: DataFrame, file: Path, roles: Collection[str | None], *, left_out: bool
 ) -> tuple[DataFrame, list[str]]:
-    """The distinct rows of the keys that make query groups, and the keys left out; if none may be
-    left out, WrongInput is raised for the first."""
+    """Return the distinct rows of the keys that make query groups, and the keys left out. Unless
+    keys may be left out, raises WrongInput for the first of these."""
     rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
     wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
     values = rows[~rows["key"].isin(list(roles))].groupby("key")["value"].nunique()
@@ -346,7 +347,7 @@ def _is_label(text: str) -> bool:
 
 
 def _of_lines(file: Path) -> Iterator[tuple[str, str, str, int]]:
-    """query_id, key, value and line of each label in a TSV."""
+    """Yield query_id, key, value and line of each label in a TSV."""
     names = COLUMNS
     # Lines end as on Unix, Windows or old Macs.
     for number, line in enumerate(io.StringIO(compressed.utf8(file), newline=None), 1):
@@ -365,6 +366,7 @@ def _of_lines(file: Path) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
+    """Yield query_id, key, value and line of each label in a queries.jsonl."""
     for number, line in enumerate(compressed.utf8(file).split("\n"), 1):
         if not line.strip():
             continue
@@ -385,8 +387,8 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
 def _beside(
     old: Part | None, rows: DataFrame, roles: Collection[str], *, replace: bool
 ) -> DataFrame:
-    """The rows with those stored. Raises Conflict for another label of a query, WrongInput if a key
-    has too many values together with the stored ones."""
+    """Return the rows together with the stored ones. Raises Conflict for another label of a query,
+    WrongInput if a key then has too many values."""
     if old is not None:
         given = {*rows["key"]} - {*roles}
         stored = recompute.read(old)[COLUMNS]
@@ -406,7 +408,7 @@ def _beside(
 
 
 def said(part: Part) -> str:
-    """`tiny now has 3 labels of 50 queries: topic (3 values)`."""
+    """Return a sentence such as `tiny now has 3 labels of 50 queries: topic (3 values)`."""
     rows = recompute.read(part)
     values = rows.groupby("key")["value"].nunique()
     named = [f"{key} ({counted(int(n), 'value')})" for key, n in values.items()]

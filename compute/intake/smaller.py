@@ -1,4 +1,5 @@
-"""A sample of a stored corpus, as BEIR times systems on a million documents of DBPedia."""
+"""A sample of a stored corpus, such as the million DBPedia documents on which BEIR times
+systems."""
 
 import json
 import random
@@ -16,9 +17,9 @@ from compute.store.loading import Bench, Loaded
 
 
 def sample(bench: Bench, dataset: Dataset, n: int, seed: int = 0, name: str = "") -> Loaded:
-    """Store a dataset of n documents: all judged ones, and a random sample of the others. Its
-    queries and judgements are those of the dataset; by default its name includes size and seed.
-    Raises WrongInput if n is below the number of judged documents or not below all, Missing if no
+    """Store a dataset of n documents: all judged ones, and a random sample of the others. It has
+    the queries and judgements of the original; its default name includes n and the seed. Raises
+    WrongInput if n is below the number of judged documents or not below that of all, Missing if no
     texts are stored."""
     loaded = loading.load(bench, dataset)
     judgements, queries = run.read(loaded.judgements), run.read(loaded.queries)

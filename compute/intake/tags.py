@@ -1,4 +1,4 @@
-"""Names of runs that are imported together: their tags, or else their files."""
+"""Names of runs that are imported together: from their tags, or else from their files."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,23 @@ from compute.base.errors import BeirscopeError
 from compute.datasets import trec
 
 _ENDINGS = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".txt", ".run", ".trec", ".res", ".out")
+"""Endings of run files' names that say nothing about the run."""
 _ENDINGS += (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 """Endings of run file names that do not describe the run."""
 
 
 class Tagged(NamedTuple):
-    """A run file: its displayed name, and the tag in it."""
+    """A run file: the name that is shown, and the tag in it."""
 
     file: str
     tag: str
 
 
 def tag(file: Path) -> str:
-    """The tag of the first run line; empty for other or unreadable files."""
+    """Return the tag in the first run line; empty for other or unreadable files."""
     try:
         lines = trec.lines(file, 1000)
-        # In a JSON file of many lines a sentence of six words is no run line.
+        # A sentence of six words in a JSON file is not a run line.
         if "".join(lines).lstrip()[:1] in ("[", "{"):
             return ""
         found = (line.split() for line in lines if not trec.foreign(line))
@@ -34,9 +35,9 @@ def tag(file: Path) -> str:
 
 
 def names(runs: Sequence[Tagged]) -> list[str]:
-    """Name of each run: its tag, or its file's name if several files have the same tag. With only
-    tags the first file would take the name, and the others could not be imported. Files with
-    useless names, such as run.gz in two folders, keep their tag."""
+    """Return the name of each run: its tag, or the name of its file if several files share the tag.
+    Otherwise, the first of them would get the name, and the others could not be imported. Files
+    with the same name, such as run.gz in two folders, keep their tag."""
     shared = _repeated(run.tag for run in runs)
     called = [run.tag if run.tag and run.tag not in shared else stem(run.file) for run in runs]
     unclear = _repeated(called)
@@ -44,7 +45,7 @@ def names(runs: Sequence[Tagged]) -> list[str]:
 
 
 def renamed(runs: Sequence[Tagged], called: Sequence[str]) -> list[str]:
-    """A sentence for each tag that several files share, and that names none of them."""
+    """Return a sentence for each tag that names no file because several files share it."""
     by_tag: dict[str, list[str]] = {}
     shared = _repeated(run.tag for run in runs)
     for run, name in zip(runs, called, strict=True):
@@ -58,7 +59,8 @@ def renamed(runs: Sequence[Tagged], called: Sequence[str]) -> list[str]:
 
 
 def stem(file: str) -> str:
-    """`runs/mine.txt.gz` is mine; spaces, which no system's name has, become _."""
+    """Return the file's name without endings and folders, such as `mine` for `runs/mine.txt.gz`.
+    Spaces, which no system's name may contain, become _."""
     name = Path(file).name
     while name.lower().endswith(_ENDINGS) and name.rpartition(".")[0]:
         name = name.rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""Texts for a dataset without them: checked against the store, without recomputing runs."""
+"""Texts for a dataset that has only ids, checked against the store; its runs stay valid."""
 
 import dataclasses
 import zipfile
@@ -20,19 +20,19 @@ from compute.store.loading import Bench, Content, Loaded, look, publish, stored
 from compute.store.store import Part
 
 LEAST = 0.5
-"""Least share of the judged documents, or without judgements of the retrieved ones, that a corpus
-must contain, if the dataset has only ids."""
+"""Minimum share of the judged (without judgements: the retrieved) documents that a corpus must
+contain, if the dataset has only ids."""
 
 
 def add_texts(
     bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str = ""
 ) -> Loaded:
     """Add documents and queries to a dataset that is stored with ids only. They come from a BEIR
-    folder or archive, from a file of documents for the stored queries, or from where the dataset is
-    read anyway: PyDocs from the installed library. `called`: name of the file if it differs on
-    disk. Judgements and runs stay unchanged, with their costs. If the corpus is known, as for
-    shipped results, its fingerprint must be the same; else the ids must match. Raises Missing for a
-    dataset that is not stored, Conflict if its texts are here or it changed meanwhile, WrongInput
+    folder or archive, from a file of documents for the stored queries, or from the dataset's usual
+    source (for PyDocs, the installed library). `called` is the name of the file if it differs on
+    disk. Judgements, runs and their costs stay unchanged. If the corpus is known, as for shipped
+    results, its fingerprint must be the same; otherwise the ids must match. Raises Missing if the
+    dataset is not stored, Conflict if its texts are here or it has changed meanwhile, WrongInput
     for texts of another collection."""
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
@@ -43,7 +43,7 @@ def add_texts(
         if stored(bench.store, dataset) != found:
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: check it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
-        # So that the ranked lists made for the ids stay valid.
+        # Recorded so that runs made when only ids were stored stay valid.
         about: dict[str, Any] = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
         words = ["add-texts", dataset.name, *([called or path.name] if path else [])]
         loaded = publish(bench, dataset, origin, content, ["queries"], words, **about)
@@ -53,14 +53,14 @@ def add_texts(
 
 
 def looked_at(bench: Bench, dataset: Dataset, path: Path) -> Content:
-    """Content of a folder, archive or file of documents; raises what `add_texts` with it would."""
+    """Return the content of a folder, archive or corpus file; raise what `add_texts` would."""
     found = _without_texts(bench, dataset)
     return _fitting(bench, found, _opened(path, found, ""), str(path))
 
 
 def _opened(path: Path, found: Loaded, called: str) -> BeirSource:
-    """The folder, archive or file of documents; without queries in it the stored ones count. Its
-    own judgements are not wanted, and may be missing."""
+    """Return the source in a folder, archive or file of documents, without its judgements. If it
+    has no queries, the stored ones count."""
     row, lacking = found.dataset, True
     if path.is_file() and not zipfile.is_zipfile(path):
         origin = BeirSource(layout.Folder(path.parent), "", row.split, judged=False)
@@ -81,7 +81,7 @@ def _opened(path: Path, found: Loaded, called: str) -> BeirSource:
 
 
 def said(loaded: Loaded) -> str:
-    """Sentence on the added texts."""
+    """Return a clause on the texts that were added."""
     documents = loaded.documents.rows if loaded.documents else 0
     return f"texts of {counted(documents, 'document')} and {counted(loaded.queries.rows, 'query')}"
 
@@ -97,6 +97,7 @@ def lacks_texts(parts: Iterable[Part], name: str) -> bool:
 
 
 def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
+    """Return the stored dataset. Raises Missing if it is not stored, Conflict if it has texts."""
     found = stored(bench.store, dataset)
     if found is None:
         raise Missing(f"{dataset.name} is not stored: import it with its texts by import-dataset")
@@ -106,13 +107,14 @@ def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
 
 
 def _where(origin: Source, path: Path | None) -> str:
+    """Return the name of a source for messages."""
     if isinstance(origin, PyDocs):
         return f"{origin.library} {origin.identity()['version']}, which is installed"
     return str(path or (origin.identity() or {}).get("path", "it"))
 
 
 def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content:
-    """Content of a source with only the texts of the stored queries; refused if it does not fit."""
+    """Return a source's content for the stored queries. Raises WrongInput if it does not fit."""
     name, judgements = found.dataset.name, read(found.judgements)
     ranked = [] if len(judgements) else [read(part) for part in bench.store.parts("top", name)]
     known_documents = concat([judgements, *ranked])
@@ -141,8 +143,7 @@ def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content
 
 
 def _is_known(found: Loaded, content: Content) -> bool:
-    """Return whether the corpus, and the queries of shipped results, have the stored
-    fingerprints."""
+    """Return whether the corpus, and the queries if shipped, have the stored fingerprints."""
     now = content.fingerprints
     assert found.lengths is not None
     same = now["lengths"] == found.lengths.fingerprint
@@ -150,7 +151,7 @@ def _is_known(found: Loaded, content: Content) -> bool:
 
 
 def _refuse_strange(name: str, ids: DataFrame, content: Content, where: str) -> None:
-    """Raise WrongInput if it contains too few of the judged, or else retrieved, documents."""
+    """Raise WrongInput if too few of the judged, or else retrieved, documents are in it."""
     n, verb = ids["doc_id"].nunique(), "judged" if len(content.judgements) else "retrieved"
     there = n - len(content.count.missing)
     if there < LEAST * n:

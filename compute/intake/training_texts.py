@@ -1,4 +1,4 @@
-"""Training sets, text by text: files of queries, of pairs or triples, of a corpus; or a split."""
+"""Training sets, one text at a time: files of queries, pairs, triples or documents, or a split."""
 
 import io
 import itertools
@@ -15,7 +15,7 @@ from compute.recompute.run import read
 from compute.store.loading import Loaded
 
 _LOOKED_AT = 100
-"""Lines of a table that show which columns contain texts."""
+"""Number of lines of a table that show which columns contain texts."""
 
 Line = tuple[int, str]
 
@@ -24,17 +24,17 @@ class Text(NamedTuple):
     """A text of a training set, and its place there."""
 
     file: str
-    """Name of the file, without its folder; for a split its name."""
+    """Name of the file without its folder; for a split, the split's name."""
     place: str
-    """Its id there, else `line 12`."""
+    """The id of the text or, if it has none, its line, such as `line 12`."""
     text: str
 
 
 def of_file(path: Path) -> Iterator[Text]:
-    """Every text of a file, plain, gzip or zstd, one at a time. The first line shows the format:
-    JSON lines, of which `title` and `text` together are one text, and without a `text` every string
-    with a space is one; tab-separated columns, of which those with a space in the first hundred
-    lines are texts; else each line is a text. Raises Missing or WrongInput with file and line."""
+    """Yield every text of a file, plain or compressed. The first line shows the format. In JSON
+    lines, `title` and `text` together are one text; without a `text`, every string with a space is
+    one. In tab-separated columns, those with a space in the first hundred lines are texts.
+    Otherwise each line is a text. Raises Missing, or WrongInput with file and line."""
     with compressed.opened(path) as file:
         numbered = lines(io.BufferedReader(file), str(path), refuse)
         first = list(itertools.islice(numbered, _LOOKED_AT))
@@ -55,7 +55,7 @@ def of_file(path: Path) -> Iterator[Text]:
 
 
 def of_split(loaded: Loaded) -> Iterator[Text]:
-    """Training texts of a stored split: its queries, and the documents judged relevant in it."""
+    """Yield the texts of a stored split: its queries, and the documents judged relevant."""
     name, judged = loaded.dataset.name, read(loaded.judgements)
     for query_id, text in read(loaded.queries)[["query_id", "text"]].dropna().to_numpy():
         yield Text(name, query_id, text)
@@ -65,7 +65,7 @@ def of_split(loaded: Loaded) -> Iterator[Text]:
 
 
 def documents(loaded: Loaded, wanted: set[str]) -> Iterator[tuple[str, str, str]]:
-    """doc_id, title and text of these documents of a stored dataset; empty without texts."""
+    """Yield doc_id, title and text of these documents of a stored dataset, if it has texts."""
     if loaded.documents is None:
         return
     for batch in parquet_files.batches(loaded.documents.path, ["doc_id", "title", "text"]):
@@ -87,6 +87,7 @@ def _records(path: Path, numbered: Iterable[Line]) -> Iterator[Text]:
 
 
 def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value."""
     if isinstance(value, dict) and isinstance(value.get("text"), str):
         yield f"{value.get('title') or ''} {value['text']}"
     elif isinstance(value, dict | list):
@@ -97,6 +98,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _text_columns(path: Path, first: list[Line]) -> list[int]:
+    """Return the indexes of the columns with a space in any of these lines."""
     rows = [line.split("\t") for _, line in first]
     columns = range(max(map(len, rows)))
     found = [
@@ -113,7 +115,7 @@ def _text_columns(path: Path, first: list[Line]) -> list[int]:
 
 
 def _table(path: Path, numbered: Iterable[Line], columns: list[int]) -> Iterator[Text]:
-    """Rows of a table; a first column without texts contains the ids."""
+    """Yield the texts of a table; a first column without texts contains the ids."""
     for number, line in numbered:
         cells = line.split("\t")
         place = f"line {number}" if columns[0] == 0 else cells[0]

@@ -1,4 +1,5 @@
-"""Similarity of translated texts to the originals by a multilingual encoder (BEIR-PL, Table 2)."""
+"""Similarity of translated texts and their originals by a multilingual encoder (BEIR-PL, Table
+2)."""
 
 import random
 import time
@@ -22,9 +23,10 @@ from compute.systems.neural.dense import Dense
 def similarity(
     bench: Bench, one: Dataset, other: Dataset, encoder: str = "labse", n: int = 100, seed: int = 0
 ) -> DataFrame:
-    """Texts of two datasets with equal ids: of (queries, documents), pairs, mean, sd; stored with
-    the second dataset. The similarity is the cosine of the vectors of n random pairs. Raises
-    WrongInput for a system that is not a dense encoder, Missing if no ids are equal."""
+    """Compare texts of two datasets that have equal ids; store and return of (queries or
+    documents), pairs, mean, sd. The similarity of a pair is the cosine of its vectors, for n
+    random pairs. Raises WrongInput for a system that is not a dense encoder, Missing if no ids
+    are equal."""
     start, row = time.perf_counter(), system(encoder)
     method = row.search
     if not isinstance(method, Dense):
@@ -50,7 +52,7 @@ def similarity(
 def _compared(
     encode: encoding.Encode, sides: Sequence[Loaded], n: int, seed: int
 ) -> tuple[DataFrame, list[Part]]:
-    """The rows of `similarity`, and the compared parts."""
+    """Return the rows of `similarity`, and the parts that were compared."""
     rows, texts = [], list[Part]()
     for part, key in (("queries", "query_id"), ("documents", "doc_id")):
         stored = [getattr(side, part) for side in sides]

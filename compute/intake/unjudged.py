@@ -23,8 +23,8 @@ from compute.store.loading import Loaded
 
 
 class OfRuns(Source):
-    """The queries of runs, with the texts of queries and documents in these or in a file. `judged`
-    are separate judgements, which then define the queries."""
+    """A source whose queries are those of runs, with the texts that these, or a file, contain. If
+    `judged` is given, it has the judgements, and defines the queries."""
 
     def __init__(
         self,
@@ -35,18 +35,18 @@ class OfRuns(Source):
         self._given, self._queries, self.judged = files, queries, judged
 
     def has_texts(self) -> bool:
-        """Return whether the runs have texts of queries or documents."""
+        """Return whether the runs contain texts of queries or documents."""
         return any(self._found[1:3])
 
     def documents(self) -> Iterator[Document]:
-        """Documents whose texts accompany their ids."""
+        """Yield the documents whose texts accompany their ids."""
         judged = {one.doc_id: one.text for one in self.judged.documents()} if self.judged else {}
         texts = judged | self._found[2]
         return (Document(name, "", text) for name, text in texts.items())
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: the judged queries, else those of all runs in order; unknown texts are
-        NA. Raises WrongInput if a file of texts lacks one."""
+        """Return query_id, text: the judged queries, or else those of all runs in order. Unknown
+        texts are NA. Raises WrongInput if the file of texts lacks one."""
         if self.judged:
             known = self.judged.all_queries()
         else:
@@ -63,33 +63,33 @@ class OfRuns(Source):
         return known.assign(text=known["text"].astype("str").fillna(own))
 
     def judgements(self) -> DataFrame:
-        """Judgements in addition to the runs; usually none."""
+        """Return the judgements given in addition to the runs; usually none."""
         if self.judged:
             return self.judged.judgements()
         return DataFrame(columns=list(QRELS), dtype="str").astype({"relevance": "int32"})
 
     def subtopics(self) -> DataFrame | None:
-        """Subtopics of the judgements."""
+        """Return the subtopics of the judgements, if any."""
         return self.judged.subtopics() if self.judged else None
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and modification time of all files, and how each is read."""
+        """Return path, size and modification time of all files, and how each is read."""
         files = [layout.Folder(file.parent).stamp([file.name]) for file in self.read_from()]
         return {"runs": files, "read_with": [how.words() for _, how in self._given]}
 
     def left_out(self) -> dict[str, int]:
-        """Ignored fields of a file of texts."""
+        """Return the ignored fields of the file of texts, with counts."""
         if self.judged:
             return self.judged.left_out()
         return dict(self._read[1]) if self._queries else {}
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, a sentence on converted grades, and remarks on the runs."""
+        """Return the ignored fields, a sentence on converted grades, and remarks on the runs."""
         about = self.judged.told() if self.judged else super().told()
         return about | {"remarks": self._found[3]}
 
     def read_from(self) -> list[Path]:
-        """The judgements or the texts of queries, and the runs."""
+        """Return the files: judgements or texts of queries, and then the runs."""
         first = [self._queries] if self._queries else []
         return [
             *(self.judged.read_from() if self.judged else first),
@@ -97,7 +97,7 @@ class OfRuns(Source):
         ]
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """`--runs` with the files, after the other options."""
+        """Return `--runs` with the files, after the other options."""
         n = len(self._given)
         first = ["--queries", names[0]] if self._queries else []
         first = self.judged.words(names[:-n], split) if self.judged else first
@@ -110,7 +110,7 @@ class OfRuns(Source):
 
     @cached_property
     def _found(self) -> tuple[dict[str, None], dict[str, str], dict[str, str], list[str]]:
-        """The queries, their texts, and the texts of documents, by id; and remarks on them."""
+        """The ids of queries, their texts, the texts of documents by id, and remarks."""
         queries: dict[str, None] = {}
         texts: dict[str, str] = {}
         documents: dict[str, str] = {}
@@ -118,7 +118,7 @@ class OfRuns(Source):
         for file, how in self._given:
             held = shapes.held(file, how)
             if held is None and self.judged:
-                continue  # Their queries come from the judgements, and they have no texts.
+                continue  # A TREC run has no texts, and the judgements define the queries.
             rows = held.as_run() if held else runs.read(file, any_tag=True, how=how)[1]
             asked = rows["query_id"].unique().cast(pa.string()).to_pylist()
             queries |= dict.fromkeys(asked)
@@ -135,32 +135,32 @@ class OfRuns(Source):
 
 
 class Judged(QrelsOnly):
-    """Stored dataset with judgements added later."""
+    """A stored dataset, and judgements added to it later."""
 
     def __init__(self, loaded: Loaded, given: QrelsOnly) -> None:
         super().__init__(given.path, given.how)
         self._loaded = loaded
 
     def documents(self) -> Iterator[Document]:
-        """The stored ones."""
+        """Yield the stored documents."""
         part = self._loaded.documents
         rows = recompute.read(part)[["doc_id", "title", "text"]] if part else DataFrame()
         return (Document(*row) for row in rows.itertuples(index=False))
 
     def all_queries(self) -> DataFrame:
-        """The stored queries, then those that are only judged."""
+        """Return the stored queries, then those that occur only in judgements."""
         stored = recompute.read(self._loaded.queries)[["query_id", "text"]]
         more, judged = super().all_queries(), self.judgements()["query_id"]
         more = more[more["query_id"].isin(judged) & ~more["query_id"].isin(stored["query_id"])]
         return pd.concat([stored, more], ignore_index=True)
 
     def queries(self) -> DataFrame:
-        """All queries, also those without judgements."""
+        """Return all queries, including those without judgements."""
         return self.all_queries()
 
     def judgements(self) -> DataFrame:
-        """New judgements, with query ids even if they name queries by their texts. Raises
-        WrongInput if they cover no stored query."""
+        """Return the new judgements, with query ids even if the file names queries by their texts.
+        Raises WrongInput if no stored query is judged."""
         found, name = super().judgements(), self._loaded.dataset.name
         stored = recompute.read(self._loaded.queries)
         names = by_text.queries(found["query_id"].unique(), stored, name, self.path)
@@ -174,6 +174,6 @@ class Judged(QrelsOnly):
         return found
 
     def identity(self) -> dict[str, Any]:
-        """Identity of the judgements, and of the stored dataset."""
+        """Return the identities of the judgements and of the stored dataset."""
         before = self._loaded.queries.provenance["source"]
         return super().identity() | {"judged_after": before}

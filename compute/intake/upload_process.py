@@ -1,7 +1,7 @@
-"""Intake: a separate process checks uploaded files and imports them one by one. The page shows the
+"""A separate process that checks uploaded files and imports them one by one. The page shows its
 progress, and the dashboard stays responsive for others. The process reads its request as one line
-of JSON, and answers with lines of JSON. It ends with the process that sent the request, and a
-killed one has published nothing incomplete."""
+of JSON, and answers in lines of JSON. It ends when the process that sent the request ends; if it is
+killed, nothing incomplete has been published."""
 
 import json
 import os
@@ -34,14 +34,14 @@ from compute.store.store import Store
 
 Answer = dict[str, Any]
 RUN, BOTH = "run", "run and qrels"
-"""Roles of files besides those of `imports.import_dataset`."""
+"""Roles of files in addition to those that are arguments of `imports.import_dataset`."""
 STRANGE = "not the texts that are lacking here"
 ELSEWHERE = "choose their dataset, or “A new dataset” to import them under another name"
 
 
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
-    """The answers of a process that carries out a request (a row of WANTED) with the files. Raises
-    Unavailable if the process ended without a final answer."""
+    """Yield the answers of a process that carries out a request (a key of WANTED) with these files.
+    Raises Unavailable if it ends without a final answer."""
     names = [(str(path.resolve()), name) for name, path in files]
     order = {"wanted": wanted, "files": names} | about
     words = [sys.executable, "-m", "compute.intake.upload_process"]
@@ -49,7 +49,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
     with subprocess.Popen(words, cwd=PROJECT, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None and process.stdout is not None
         try:
-            # Open while it runs; closing it tells the process that its caller has gone.
+            # The input stays open while it runs; when it closes, the process ends itself.
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
             for line in process.stdout:
@@ -65,7 +65,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
 
 
 def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
-    """The answer with the original names of the files instead of those on disk."""
+    """Return the answer with the original names of the files instead of their paths."""
     if isinstance(value, str):
         for path, called in files:
             value = value.replace(path, called)
@@ -78,7 +78,7 @@ def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
 
 
 def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """The doctor's report on every file, compared with a dataset if one is named."""
+    """Yield the doctor's report on every file, compared with a dataset if one is named."""
     against = None
     if order["dataset"]:
         row = dataset(order["dataset"], own_datasets(bench.store))
@@ -94,7 +94,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
-    """The report on a file with texts of queries or documents; other reports unchanged."""
+    """Return the report on a file with texts of queries or documents; return others unchanged."""
     try:
         unpacked_size.require(path, bench.settings.home)
         texts, left_out = texts_of(path)
@@ -110,15 +110,15 @@ def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
 
 
 def _is_corpus(path: Path) -> bool:
-    """Return whether the first line has a title, as in BEIR's corpora but not in queries."""
+    """Return whether the first line has a title, as in BEIR's corpora but not in its queries."""
     with suppress(BeirscopeError, UnicodeError):
         return '"title"' in trec.lines(path)[0]
     return False
 
 
 def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.Report:
-    """The report on texts that a dataset lacks, or on an archive or documents with why they are
-    others; of another file as it is."""
+    """Return the report on the texts that a dataset lacks, or on an archive or documents that do
+    not fit it, with the reason. Reports on other files are returned unchanged."""
     if report.kind not in ("BEIR archive", "unreadable"):
         return report
     kind = "documents" if report.kind == "unreadable" else report.kind
@@ -137,9 +137,10 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
 
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Import every file as a run of the dataset; a refused one does not stop the others."""
+    """Import every file as a run of the dataset, and yield an answer for each. A refused file does
+    not stop the others."""
     row = dataset(order["dataset"], own_datasets(bench.store))
-    # The user has seen the remarks on tags, and named the run.
+    # The user has seen the remarks on tags and has named the run, so any tag will do.
     options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
         options["version"] = run_versions.Version(*options["version"])
@@ -163,9 +164,9 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Import a dataset (an archive; or judgements or runs, with texts of the queries or
-    without), or judgements of a stored one; then the judgements of the dataset that it is a
-    new `version_of`, and the runs among the files."""
+    """Import a dataset (an archive, or judgements or runs with or without the queries' texts) or
+    judgements of a stored one. Then carry over the judgements of the dataset of which it is a new
+    version (`version_of`), and import the runs among the files. Yields an answer for each step."""
     files = [Upload(called, Path(path)) for path, called in order["files"]]
     given = list(zip(order["as"], files, _hows(order), strict=True))
     runs = [(file, how) for kind, file, how in given if kind in (RUN, BOTH)]
@@ -193,7 +194,7 @@ _Given = Sequence[tuple[str, Upload, shapes.How]]
 def _made_of(
     given: _Given, runs: Sequence[tuple[Upload, shapes.How]]
 ) -> tuple[dict[str, Any], str]:
-    """Arguments of `imports.import_dataset` for the files, and their names in its order."""
+    """Return the arguments of `imports.import_dataset`, and the files' names in its order."""
     kinds = {kind: (file, how) for kind, file, how in given if kind != RUN}
     paths: dict[str, Any] = {kind: file.path for kind, (file, _) in kinds.items()}
     if BOTH in paths:
@@ -226,7 +227,7 @@ def _carry(bench: Bench, old: str, new: str) -> Answer:
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Add texts to a dataset: from the one file, or from its own source without any."""
+    """Add texts to a dataset: from the only file or, if there is none, from its own source."""
     row = dataset(order["dataset"], own_datasets(bench.store))
     path, called = (*order["files"], ("", row.title))[0]
 
@@ -239,12 +240,13 @@ def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _hows(order: Mapping[str, Any]) -> list[shapes.How]:
-    """Options for reading each file."""
+    """Return the options for reading each file."""
     given = order.get("how") or [{}] * len(order["files"])
     return [shapes.How(**about) for about in given]
 
 
 def _answered(bench: Bench, take: Callable[[], Answer]) -> Answer:
+    """Return the answer of an import, or its error as a sentence."""
     try:
         return {"ok": True} | take()
     except BeirscopeError as error:
@@ -272,7 +274,7 @@ WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
 
 
 def main() -> None:
-    """Run a request; end with the process that sent it."""
+    """Carry out a request, and end with the process that sent it."""
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_watch, daemon=True).start()
     now = settings.load()

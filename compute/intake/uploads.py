@@ -1,4 +1,4 @@
-"""Uploaded files: of supported kinds, of limited size, and never with outside names on disk."""
+"""Uploaded files: of supported kinds, of limited size, never stored under their original names."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -31,22 +31,22 @@ ENDINGS = (
     ".tar",
     ".tgz",
 )
-"""The kinds of files that may be uploaded, by the endings of their names."""
+"""Files may be uploaded if their names end in one of these."""
 MOST = 100
-"""Most files in one upload."""
+"""Maximum number of files in one upload."""
 LONGEST = 100
-"""Most characters of a file's name that are kept."""
+"""Maximum number of characters of a file's name that are kept."""
 
 
 class Upload(NamedTuple):
-    """An uploaded file: the user's name for it, and the path of its content."""
+    """An uploaded file: the name that the user gave it, and the path of its content."""
 
     name: str
     path: Path
 
 
 def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
-    """Raise WrongInput for the first refused (name, bytes)."""
+    """Raise WrongInput for the first file (name, bytes) that is refused."""
     if len(sizes) > MOST:
         raise WrongInput(f"{len(sizes)} files are too many at once: at most {MOST} at a time")
     most = settings.upload_megabytes
@@ -68,9 +68,9 @@ def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
 
 @contextmanager
 def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator[list[Upload]]:
-    """The uploaded (name, content), checked, as files of a folder that is removed after the block.
-    On disk a file has a number as its name and its known ending, since outside names are never part
-    of a path. Raises WrongInput as `check` does."""
+    """Check the uploaded files (name, content), and yield them in a folder that is removed after
+    the block. On disk, a file's name is a number with its known ending, since names from outside
+    are never part of a path. Raises WrongInput as `check` does."""
     check(settings, [(name, _size(content)) for name, content in files])
     with scratch.folder(settings.home, "upload-", scratch.UPLOADS) as folder:
         found = []
@@ -84,7 +84,7 @@ def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator
 
 
 def shown(name: str) -> str:
-    """A file's name without folders, at most LONGEST characters, with its ending kept."""
+    """Return a file's name without folders, truncated to LONGEST characters but with its ending."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return last if len(last) <= LONGEST else f"{last[: LONGEST - 12]}…{last[-11:]}"
 
@@ -95,7 +95,7 @@ def _size(content: IO[bytes]) -> int:
 
 
 def _ending(name: str) -> str:
-    """`.run.gz` of `x.run.gz`: the known endings, in order."""
+    """Return the known endings of a name, in order, such as `.run.gz` for `x.run.gz`."""
     low, found = name.lower(), ""
     while end := next((end for end in ENDINGS if low.endswith(end)), ""):
         low, found = low[: -len(end)], end + found

@@ -1,5 +1,5 @@
 """Jobs: computations that workers run in the background, queued by DBOS. Read `queue` first.
-Importing this loads neither DBOS nor any computing code."""
+Importing this package loads neither DBOS nor any code that computes."""
 
 from compute.jobs.kinds import KINDS
 from compute.jobs.logs import file as log_file

@@ -1,4 +1,4 @@
-"""Backups of a home with its jobs; running jobs are queued again, as after a worker's death."""
+"""Backups of a home with its jobs. Running jobs are queued again, as after a worker's death."""
 
 from pathlib import Path
 from typing import cast
@@ -20,7 +20,7 @@ _AT_ONCE = 1_000
 
 
 def back_up(store: Store, folder: Path, progress: Progress = quiet) -> Outcome:
-    """Back up a home with its jobs. Raises like `compute.store.backups.back_up`."""
+    """Back up a home with its jobs. Raises as `compute.store.backups.back_up` does."""
     return backups.back_up(
         store, folder, lambda copy: _keep(store.settings, copy), progress=progress
     )
@@ -29,7 +29,7 @@ def back_up(store: Store, folder: Path, progress: Progress = quiet) -> Outcome:
 def restore(
     settings: Settings, folder: Path, *, leave_out: bool = False, progress: Progress = quiet
 ) -> Outcome:
-    """Restore a home with its jobs. Raises like `compute.store.backups.restore`."""
+    """Restore a home with its jobs. Raises as `compute.store.backups.restore` does."""
     return backups.restore(
         settings,
         folder,
@@ -41,7 +41,7 @@ def restore(
 
 def move(settings: Settings) -> None:
     """Move state and jobs from SQLite to PostgreSQL. Raises Conflict while a dashboard or a worker
-    runs, and what `compute.store.backups.move` does."""
+    runs, and what `compute.store.backups.move` raises."""
     old = Settings(home=settings.home)
     if is_held(old.home / "serve.lock") or (
         (old.home / "jobs.sqlite").exists() and workers.alive(old)
@@ -62,7 +62,7 @@ def _keep(settings: Settings, copy: Connection) -> None:
 
 
 def _put_back(settings: Settings, copy: Connection) -> None:
-    """Put a backup's jobs into the jobs database, where nothing sees them without a state."""
+    """Copy a backup's jobs into the jobs database; no worker runs them before a state exists."""
     if not inspect(copy).has_table(_NAMES[0]):
         return
     from dbos import DBOS
@@ -75,13 +75,13 @@ def _put_back(settings: Settings, copy: Connection) -> None:
 
 
 def _copy(source: Connection, found: list[Table], target: Connection, wanted: list[Table]) -> None:
-    """Copy jobs; the same jobs left by a killed restore are deleted first."""
+    """Copy all jobs; first delete the same jobs, which an interrupted restore may have left."""
     ids = source.execute(select(found[0].c.workflow_uuid)).scalars()
     for some in ids.partitions(_AT_ONCE):
         for table in wanted:
             target.execute(delete(table).where(table.c.workflow_uuid.in_(some)))
     for one, other in zip(found, wanted, strict=True):
-        # Another version of DBOS may have different columns.
+        # The backup may come from a version of DBOS with other columns.
         there = {column["name"] for column in inspect(source).get_columns(one.name, one.schema)}
         columns = [column for column in one.c if column.name in there]
         rows = source.execute(select(*columns), execution_options={"yield_per": _AT_ONCE})
@@ -90,7 +90,7 @@ def _copy(source: Connection, found: list[Table], target: Connection, wanted: li
 
 
 def _queued(row: dict[str, object]) -> dict[str, object]:
-    """A row; a running workflow's row is changed as DBOS leaves it when its worker dies."""
+    """Return the row of a job; a running job is queued, as when its worker dies."""
     if row.get("status") == "PENDING":
         row |= {"status": "ENQUEUED", "owner_xid": None, "started_at_epoch_ms": None}
     return row

@@ -1,4 +1,4 @@
-"""Child processes that run a worker's heavy steps, watched and ended here."""
+"""The child processes in which a worker runs heavy steps: started, watched and ended here."""
 
 import contextlib
 import json
@@ -29,15 +29,15 @@ LOOK = 0.5
 
 
 class StepFailed(Exception):
-    """A step failed; the message is the sentence to show."""
+    """Raised if a step failed; the message is the sentence to show."""
 
 
 class Stopped(Exception):
-    """The task was cancelled or given to another worker while a step was running."""
+    """Raised if a task was cancelled or given to another worker while a step was running."""
 
 
 class Crew:
-    """Running workflows and child processes of a worker, to be ended together."""
+    """The running workflows and child processes of a worker, which end together."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -64,13 +64,13 @@ class Crew:
             return bool(self._at_work)
 
     def stranded(self, given: Collection[str]) -> set[str]:
-        """Workflows assigned to this worker that are not running here."""
+        """Return those of the workflows assigned to this worker that are not running here."""
         with self._lock:
             return set(given) - self._at_work
 
     @contextlib.contextmanager
     def child(self, job: str) -> Iterator["Child"]:
-        """A child for one task, ended with the block."""
+        """Yield a child process for one task, which ends with the block."""
         child = Child(self, job)
         with self._lock:
             self._children.add(child)
@@ -81,7 +81,8 @@ class Crew:
 
     @contextlib.contextmanager
     def child_of_shards(self, task: str) -> Iterator["Child"]:
-        """A child for a shard of a task: the previous shard's child, if it is still waiting."""
+        """Yield a child for a shard of a task: that of the previous shard if it still waits. After
+        the block it waits for another shard."""
         child = self._spare_of(task) or Child(self, task)
         with self._lock:
             self._children.add(child)
@@ -97,6 +98,7 @@ class Crew:
         waiting.start()
 
     def _spare_of(self, task: str) -> "Child | None":
+        """Return the waiting child if it belongs to the task; dismiss any other."""
         with self._lock:
             child, self._spare = self._spare, None
         if child is None or (child.job == task and child.lives):
@@ -106,7 +108,7 @@ class Crew:
 
     def _let_go(self, child: "Child") -> None:
         with self._lock:
-            # It may have been taken and returned in the meantime; then another timer is running.
+            # If it was used again in the meantime, another timer is running.
             spare = self._spare is child and time.monotonic() - child.idle_since >= SPARE
             if spare:
                 self._spare = None
@@ -119,7 +121,7 @@ class Crew:
             self._children.discard(child)
 
     def end(self) -> None:
-        """Kill all children; threads that wait for a child never return."""
+        """Kill all children; a thread that waits for a child never returns."""
         self.ending.set()
         with self._lock:
             for child in self._children:
@@ -127,11 +129,11 @@ class Crew:
 
 
 class Child:
-    """One child process in its own process group, started at the first step."""
+    """A child process in its own process group, started at the first step."""
 
     def __init__(self, crew: Crew, job: str) -> None:
         self.job = job
-        """The task whose log is written."""
+        """The id of the task, which also names the log."""
         self.idle_since = time.monotonic()
         self._crew = crew
         self._process: subprocess.Popen[bytes] | None = None
@@ -139,14 +141,14 @@ class Child:
 
     @property
     def lives(self) -> bool:
-        """Return whether its process is running."""
+        """Whether its process is running."""
         return self._process is not None and self._process.poll() is None
 
     def do(
         self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Run a step and return its answer; `watch` receives its progress. Raises StepFailed with
-        its sentence, Stopped when it is no longer `wanted`."""
+        """Run a step and return its answer; `watch` is called with its progress. Raises StepFailed
+        with a sentence, Stopped once the task is no longer `wanted`."""
         process = self._started()
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -163,7 +165,7 @@ class Child:
         raise StepFailed(self._ended(process))
 
     def stop(self) -> None:
-        """End the child during a step: it may clean up for a moment, then it is killed."""
+        """End the child during a step. It has GRACE seconds to clean up before it is killed."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                 os.killpg(self._process.pid, signal.SIGTERM)
@@ -171,7 +173,7 @@ class Child:
             self.close()
 
     def close(self) -> None:
-        """Stop an idle child, with all processes that it started."""
+        """End an idle child and all processes that it has started."""
         process = self._process
         if process is not None:
             self.kill()
@@ -189,6 +191,7 @@ class Child:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _started(self) -> "subprocess.Popen[bytes]":
+        """Return the process, and start it if necessary. Raises StepFailed."""
         if self._process is None:
             settings = self._crew.settings
             log = logs.file(settings, self.job)
@@ -203,6 +206,7 @@ class Child:
     def _answers(
         self, process: "subprocess.Popen[bytes]", wanted: Callable[[], bool]
     ) -> Iterator[dict[str, Any]]:
+        """Yield the child's answers. Stops it and raises Stopped once the task is not wanted."""
         assert process.stdout is not None
         looked = time.monotonic()
         while True:
@@ -220,6 +224,7 @@ class Child:
                 yield from map(json.loads, lines)
 
     def _ended(self, process: "subprocess.Popen[bytes]") -> str:
+        """Return a sentence on why the child ended without an answer."""
         status = process.wait()
         if self._crew.ending.is_set():
             # The worker is about to end; the task must not be recorded as failed.
@@ -230,6 +235,7 @@ class Child:
 
 
 def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]":
+    """Start a child process whose errors go to the job's log."""
     make_folder(log.parent)
     with log.open("ab") as errors:
         return subprocess.Popen(
@@ -244,7 +250,7 @@ def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]"
 
 
 def environment(settings: Settings, job: str) -> dict[str, str]:
-    """Environment of a job's child: the settings, with the LLM server's key only for judging."""
+    """Return the environment of a job's child: the settings; the LLM's key only for judging."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     values["metrics_token"] = ""
     if not job.startswith("judge-"):

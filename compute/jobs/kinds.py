@@ -1,4 +1,4 @@
-"""Kinds of jobs, a row each. A job is a list of targets, and each target goes through the steps."""
+"""The kinds of jobs. A job is a list of targets, and each target goes through the kind's steps."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,28 +25,28 @@ def _none(_: Store, __: Targets) -> Collection[Target]:
 
 @dataclass(frozen=True)
 class Kind:
-    """Steps and targets of a kind of job."""
+    """A kind of job: which targets it has, and which steps each target goes through."""
 
     name: str
     text: str
     targets: Callable[[Store, Named, Named], list[Target]]
-    """Function from (store, systems, datasets), by name, to targets. Raises for wrong names, before
-    anything is queued."""
+    """Returns the targets for a store and names of systems and datasets. Raises for a wrong name,
+    before anything is queued."""
     steps: tuple[str, ...]
-    """Steps of each target, in order: names in `compute.jobs.steps.STEPS`."""
+    """The steps of each target, in order: names in `compute.jobs.steps.STEPS`."""
     current: Callable[[Store, Targets], Collection[Target]] = _none
-    """Function from (store, targets) to targets that are up to date, left out without `again`."""
+    """Returns those targets that are up to date in a store; without `again`, they are skipped."""
     noun: str = ""
-    """Noun for the result on a target without a system: `word counts` of scifact."""
+    """What the job computes for a target without a system: the `word counts` of scifact."""
 
     @property
     def work(self) -> str:
-        """Key of the steps on a target; kinds with the same steps share tasks."""
+        """The key of the steps on a target; kinds with the same steps share tasks."""
         return "+".join(self.steps)
 
 
 def kinds(*rows: Kind) -> Mapping[str, Kind]:
-    """Kinds by name. Raises Conflict for a name given twice."""
+    """Return the kinds by name. Raises Conflict for a name given twice."""
     table: dict[str, Kind] = {}
     for row in rows:
         if row.name in table:
@@ -56,7 +56,7 @@ def kinds(*rows: Kind) -> Mapping[str, Kind]:
 
 
 def _runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """All systems on all datasets, with a dataset of parts replaced by its parts."""
+    """Return all systems on all datasets; the parts of a dataset replace it."""
     if not systems or not datasets:
         raise WrongInput("a run needs systems and datasets: name at least one of each")
     rows = [system(name) for name in systems]
@@ -68,7 +68,7 @@ def _runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
 
 
 def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """The stored runs of these systems on these datasets; all, if none are named."""
+    """Return the stored runs of these systems on these datasets; no names mean all."""
     wanted: Collection[str] = _datasets(store, datasets)
     runs = [part for part in store.parts("hits", picked=None) if not part.shipped]
     found = [
@@ -87,10 +87,10 @@ def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def corpora(store: Store, datasets: Named) -> list[Dataset]:
-    """One dataset per corpus, from the named ones or else all with stored documents."""
+    """Return one dataset per corpus: of those named, or else of all with stored documents."""
     own = own_datasets(store)
     names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
-    # A corpus is represented by the dataset with its name, not by other splits.
+    # A dataset that has the name of its corpus represents it, rather than another split.
     rows = sorted(
         (dataset(name, own) for name in names), key=lambda row: row.name != row.collection
     )
@@ -104,8 +104,8 @@ def corpora(store: Store, datasets: Named) -> list[Dataset]:
 
 
 def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """Targets that only need documents: one per corpus, without a system. A named dataset need not
-    be stored yet."""
+    """Return a target without a system for each corpus, for work that only needs documents. A
+    dataset that is named need not be stored yet."""
     if systems:
         raise WrongInput("this needs only documents, no systems: leave --systems out")
     found = corpora(store, datasets)
@@ -122,7 +122,7 @@ def _current_overlaps(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def _with_documents(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """The named datasets, else all with stored documents; their runs are counted with them."""
+    """Return the named datasets, or else all with stored documents. Their runs are counted, too."""
     if systems:
         raise WrongInput("a dataset is counted with all its runs: leave --systems out")
     names = _datasets(store, datasets) or lengths.countable(store)
@@ -138,7 +138,7 @@ def _current_lengths(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def _trainings(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """Every recipe on every dataset, by the name of the resulting system."""
+    """Return every recipe on every dataset, by the name of the trained system."""
     if not systems or not datasets:
         raise WrongInput("training needs systems and datasets: name at least one of each")
     rows = _datasets(store, datasets)

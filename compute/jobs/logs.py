@@ -1,4 +1,4 @@
-"""Log of each job and task: a separate file under `logs/jobs`, without document text."""
+"""The log of each job and task: a file of its own under `logs/jobs`, without text of documents."""
 
 import contextlib
 import logging
@@ -16,16 +16,16 @@ log = logging.getLogger(__name__)
 
 
 def file(settings: Settings, job: str) -> Path:
-    """Log file of a job or task. Raises Missing for an invalid id. A shard has an id, but writes to
-    the log of its task."""
+    """Return the log file of a job or task. A shard writes to the log of its task, though it has an
+    id. Raises Missing for an invalid id."""
     if not re.fullmatch(r"[a-z]+-[0-9a-f]{12}(\.\d{1,6}){0,2}", job):
         raise Missing(f"no job {job[:60]!r}: python -m compute jobs list shows them")
     return settings.home / "logs" / "jobs" / f"{job}.log"
 
 
 def write(settings: Settings, job: str, line: str) -> None:
-    """Add a line with the time, UTC. Several workers may write to the log of one job. A line that
-    the disk refuses is dropped, so that no job fails because of it."""
+    """Add a line with the time in UTC. Several workers may write to one job's log. A line that
+    cannot be written to disk is dropped, so that no job fails because of it."""
     target = file(settings, job)
     log.info("%s", line, extra={"job": job})
     time = datetime.now(UTC).isoformat(sep=" ", timespec="milliseconds")[:23]
@@ -36,7 +36,7 @@ def write(settings: Settings, job: str, line: str) -> None:
 
 
 def tail(settings: Settings, job: str, lines: int = 40) -> str:
-    """Last lines of the log; empty before the first line."""
+    """Return the last lines of the log; an empty text if there is none."""
     target = file(settings, job)
     try:
         with target.open("rb") as written:

@@ -1,6 +1,5 @@
-"""All runnable systems on all datasets: stored results, and the duration of missing ones.
-
-Only the manifest, the provenance and the files' stamps are read, no corpus."""
+"""All systems that can run, on all datasets: what is stored, and how long the rest would take. Only
+the manifest, the provenance and the files' stamps are read; no corpus is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ STATES = (
     records.FAILED,
     CANNOT,
 )
-"""States of a cell."""
+"""The states of a cell."""
 
 Target = tuple[str, str]
 """The names of a system and a dataset."""
@@ -41,7 +40,7 @@ Target = tuple[str, str]
 
 @dataclass(frozen=True)
 class Cell:
-    """A system on a dataset: a word of STATES, the reason, and the task behind it."""
+    """A system on a dataset: one of STATES, a reason, and the id of its task."""
 
     state: str
     remark: str = ""
@@ -50,17 +49,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated duration of runs, based on earlier runs."""
+    """The estimated duration of runs, from the times of earlier ones."""
 
     seconds: float
-    """Seconds for the runs that can be estimated."""
+    """Seconds for those runs that can be estimated."""
     unknown: int
     """Number of runs without an estimate, since nothing similar has run here."""
 
 
 def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str, System]:
-    """The systems that run here, those with other parameters that have runs, trained ones, and
-    named ones. `parts` are the store's."""
+    """Return, by name, the systems that run here, those with other parameters that have runs, the
+    trained systems, and the `named` ones. `parts` are the store's."""
     found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
     stored = {part.system for part in parts if part.kind in ("hits", "model")} | set(named)
     for name in sorted(stored - set(found)):
@@ -74,15 +73,15 @@ def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str,
 
 
 def known_datasets(parts: Iterable[Part]) -> dict[str, Dataset]:
-    """The datasets with runs of their own, not means of parts or published-only ones. `parts` are
-    the store's."""
+    """Return, by name, the datasets that have runs of their own: not those that average over parts
+    or have only published scores. `parts` are the store's."""
     rows = dict(DATASETS) | of_parts(parts)
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
 
 def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
-    """system, dataset, state, remark, task (an id, or empty) of every pair. `named` are further
-    systems, by canonical names."""
+    """Return system, dataset, state, remark, task (an id, or empty) of every pair. `named` are
+    further systems, by canonical names."""
     seen = Seen(store, named)
     found = _cells(seen, [(name, row) for name in seen.systems for row in seen.datasets])
     rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
@@ -90,7 +89,7 @@ def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
 
 
 def cells(store: Store, targets: Iterable[Target]) -> dict[Target, Cell]:
-    """The cell of each target; the system's name is canonical."""
+    """Return the cell of each target, which names its system canonically."""
     targets = list(targets)
     return _cells(Seen(store, {name for name, _ in targets}), targets)
 
@@ -101,6 +100,7 @@ def _cells(seen: "Seen", targets: Iterable[Target]) -> dict[Target, Cell]:
 
 
 def _cell(seen: "Seen", task: records.Job | None, name: str, dataset: str) -> Cell:
+    """Return the cell of a pair, from its task, the store and the obstacles, in this order."""
     if task is not None and task.active:
         return Cell(task.state, task.progress.step if task.progress else "", task.id)
     stored = seen.stored(name, dataset)
@@ -114,7 +114,7 @@ def _cell(seen: "Seen", task: records.Job | None, name: str, dataset: str) -> Ce
 
 
 class Seen:
-    """Snapshot of the store and the sources, each read once."""
+    """A snapshot of the store and the sources, each of which is read once."""
 
     def __init__(self, store: Store, named: Iterable[str] = ()) -> None:
         self.store = store
@@ -128,6 +128,7 @@ class Seen:
         self._sources: dict[str, tuple[str, object]] = {}
 
     def _load(self, row: Dataset, live: Mapping[Any, Part]) -> loading.Loaded | None:
+        """Return the dataset as it is stored in these live parts; None if it is not."""
         queries = live.get(("queries", row.name, ""))
         # A dataset imported without texts keeps its judgements when texts are added.
         judged = ("judgements", row.name, "")
@@ -139,7 +140,7 @@ class Seen:
         return loading.Loaded(row, documents, queries, judgements, lengths)
 
     def stored(self, name: str, dataset: str) -> Cell:
-        """State of the pair in the store, regardless of jobs."""
+        """Return the cell of a pair according to the store, regardless of jobs."""
         hits = self.parts.get(("hits", dataset, name))
         scores = self.parts.get(("scores", dataset, name))
         if hits is None or scores is None:
@@ -164,7 +165,7 @@ class Seen:
         return Cell(UP_TO_DATE)
 
     def names(self, name: str, loaded: loading.Loaded, documents: Part | None) -> pairs.Names:
-        """Fingerprints that a run would have now."""
+        """Return the fingerprints that a run would have now."""
         row = self.systems[name]
         assert row.search is not None
         return pairs.names(
@@ -178,7 +179,8 @@ class Seen:
         )
 
     def _hits(self, dataset: str, name: str, of: str) -> Part | None:
-        """Hits as in `pairs.stored_hits`; a shipped run `of` a fusion must be complete."""
+        """Return the stored hits, unless they are shipped and so are those made `of` them: shipped
+        runs are truncated, as `pairs.stored_hits` explains."""
         at = "hits", dataset, name
         ships = ("hits", dataset, of) in self._shipped
         return self.parts.get(at) or (None if ships else self._shipped.get(at))
@@ -190,7 +192,7 @@ class Seen:
         return part
 
     def _source(self, dataset: str) -> tuple[str, object]:
-        """Reason why there is no source, or its identity."""
+        """Return the reason why a dataset has no source (or ''), and the source's identity."""
         if dataset not in self._sources:
             try:
                 origin = source(self.datasets[dataset], self.store.settings)
@@ -204,7 +206,7 @@ class Seen:
         return not missing and identity != loaded.queries.provenance["source"]
 
     def obstacle(self, name: str, dataset: str) -> str:
-        """Reason why the system cannot run here or the dataset is unavailable; else empty."""
+        """Return why the system cannot run on the dataset here; empty if it can."""
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
         row = self.systems[name]
@@ -214,7 +216,7 @@ class Seen:
         return missing or self._obstacle_of(row, dataset)
 
     def _obstacle_of(self, row: System, dataset: str) -> str:
-        """Reason why the system, or an input, cannot run on the stored part of the dataset."""
+        """Return why the system, or one of its inputs, cannot run on the stored dataset."""
         loaded = self.loaded[dataset]
         if loaded is not None and loaded.documents is None and _reads(row):
             return f"{dataset} has only judgements, no documents to search"
@@ -223,7 +225,7 @@ class Seen:
         return self._checked[row.name] or self._obstacle_of_inputs(row, dataset)
 
     def _obstacle_of_inputs(self, row: System, dataset: str) -> str:
-        """Reason why an input run is neither stored nor can be computed."""
+        """Return why an input run is neither stored nor can be computed."""
         for of in row.inputs:
             if self._hits(dataset, of, row.name):
                 continue
@@ -236,7 +238,7 @@ class Seen:
 
 
 def _reads(row: System) -> bool:
-    """Return whether the system needs documents: all except fusions of stored runs."""
+    """Return whether a system needs documents, as all do except fusions of stored runs."""
     return not (isinstance(row.search, Combiner) and not row.search.READS_DOCUMENTS)
 
 
@@ -250,9 +252,10 @@ def _check(row: System) -> str:
 
 
 def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
-    """Estimated duration on one worker, scaled by documents and queries. Indexing grows with the
-    documents, searching with the queries: the share of Lucene and FAISS that grows with both is
-    small compared with starting and encoding. An existing index costs nothing."""
+    """Estimate the duration of runs on one worker, scaled by documents and queries. Indexing is
+    taken to grow with the documents, searching with the queries: the part of Lucene and FAISS
+    that grows with both is small compared with starting and encoding. An existing index costs
+    nothing."""
     seen = Seen(store, {name for name, _ in targets})
     rates = _Rates(seen.parts.values(), seen)
     seconds, unknown, indexes = 0.0, 0, set[object]()
@@ -264,7 +267,7 @@ def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
 
 
 class _Rates:
-    """Seconds per document and per query of each system, from the runs that are stored."""
+    """Seconds per document and per query of each system, from the stored runs."""
 
     def __init__(self, parts: Iterable[Part], seen: Seen) -> None:
         self._seen = seen
@@ -280,7 +283,7 @@ class _Rates:
             self._search.setdefault(base, []).append((facts["search_seconds"], counted[1]))
 
     def _counts(self, dataset: str) -> tuple[int, int] | None:
-        """Documents and queries: stored numbers, else published ones."""
+        """Return the numbers of documents and queries: as stored, or else as published."""
         loaded = self._seen.loaded.get(dataset)
         if loaded is not None and loaded.documents is not None:
             return loaded.documents.rows, loaded.queries.rows
@@ -292,6 +295,7 @@ class _Rates:
     def seconds(
         self, name: str, dataset: str, settings: Settings, indexes: set[object]
     ) -> float | None:
+        """Return the seconds of a run, None if unknown; add its index to those that exist."""
         base, counted = name.partition("(")[0], self._counts(dataset)
         if counted is None or base not in self._search:
             return None
@@ -302,6 +306,7 @@ class _Rates:
         return indexing + _scaled(self._search[base], counted[1])
 
     def _index_key(self, name: str, dataset: str) -> object:
+        """Return the fingerprint of an index; if it is unknown, the pair itself."""
         loaded = self._seen.loaded.get(dataset)
         if loaded is None or loaded.documents is None or name not in self._seen.systems:
             return name, dataset
@@ -312,6 +317,6 @@ class _Rates:
 
 
 def _scaled(known: Sequence[tuple[float, int]], count: int) -> float:
-    """Seconds for `count`, from the sum of (seconds, count) pairs, so that long runs weigh more."""
+    """Return the seconds for `count`, from earlier (seconds, count); long runs weigh more."""
     seconds, counted = sum(s for s, _ in known), sum(n for _, n in known)
     return seconds / max(counted, 1) * count

@@ -1,4 +1,4 @@
-"""Requests for jobs: start (within limits), cancel, retry. Only workers compute, nothing here."""
+"""Requests for jobs: start (within limits), cancel, retry. Workers do the computing."""
 
 import hashlib
 import json
@@ -28,27 +28,28 @@ if TYPE_CHECKING:
 
 APPLICATION = "beirscope"
 VERSION = "1"
-"""Version on which workers and jobs must agree, increased when older jobs cannot continue."""
+"""The version on which workers and jobs must agree; increased when older jobs cannot continue."""
 WEIGHTS = "-weights"
 JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
 MOST_NAMED = 3
-"""Most systems, and datasets, that the title of a job names."""
+"""Maximum number of systems, and of datasets, that the title of a job names."""
 SPAN = 3600
-"""Seconds over which starts are counted."""
+"""Length in seconds of the period for which starts are counted."""
 
 
 def queues(settings: Settings, *, weights: bool) -> tuple[str, ...]:
-    """The queues that a worker listens to, handling one item of each at a time: tasks, shards."""
+    """Return a worker's queues of tasks and of shards; it handles one item of each at a time."""
     apart = WEIGHTS * (settings.weights_apart and weights)
     return TASKS_QUEUE + apart, SHARDS_QUEUE + apart
 
 
 def queues_of(settings: Settings, kind: str, name: str) -> tuple[str, ...]:
-    """Queues of the tasks of a job of this kind with a system, and of its shards."""
+    """Return the queues for the tasks of this kind with a system, and for their shards."""
     return queues(settings, weights=_loads_weights(kind, name))
 
 
 def _loads_weights(kind: str, name: str) -> bool:
+    """Return whether a task of this kind loads the weights of a model."""
     if not {"index", "search", "train"} & {*KINDS[kind].steps} or not name:
         return False
     try:
@@ -60,20 +61,20 @@ def _loads_weights(kind: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Started:
-    """Outcome of a request."""
+    """The outcome of a request."""
 
     job: str
     """Id of the job that does the work; empty if there is nothing to do."""
     joined: bool
-    """True if that job was already queued or running."""
+    """Whether that job was already queued or running."""
     targets: tuple[Target, ...]
-    """Targets of the job."""
+    """The targets of the job."""
     up_to_date: tuple[Target, ...]
-    """Targets left out as up to date; `again=True` recomputes them."""
+    """Targets left out because they are up to date; `again=True` recomputes them."""
 
     @property
     def sentence(self) -> str:
-        """Outcome in one sentence."""
+        """The outcome in one sentence."""
         left = f"{len(self.up_to_date)} up to date" if self.up_to_date else ""
         if not self.job:
             return f"nothing to do, {left}: use --again to recompute anyway"
@@ -93,10 +94,10 @@ def start(
     drop_equal_ids: bool = False,
     person: str = "",
 ) -> Started:
-    """Queue a job for a person, or join one that already does the same. `only` restricts it to some
-    pairs of systems and datasets, by canonical names. Up-to-date targets are left out unless
-    `again`. Raises WrongInput, Missing or Unavailable for names that cannot be run, and Unavailable
-    if the database cannot be reached or too many jobs were started."""
+    """Queue a job for a person, or join a job that already does the same. `only` restricts it to
+    some pairs of systems and datasets, by canonical names. Targets that are up to date are left out
+    unless `again`. Raises WrongInput, Missing or Unavailable for names that cannot be run;
+    Unavailable also if the database cannot be reached or too many jobs were started."""
     row = _kind(kind)
     named = row.targets(store, systems, datasets)
     targets = [target for target in named if only is None or target in only]
@@ -109,7 +110,7 @@ def start(
 def start_judging(
     store: Store, plan: machine_judging.Plan, *, again: bool = False, person: str = ""
 ) -> Started:
-    """Queue an LLM judging. Raises like `start`, and Conflict without consent."""
+    """Queue an LLM judging. Raises as `start` does, and Conflict without consent."""
     machine_judging.check(store, plan)
     options = {"again": again, "drop_equal_ids": False, "judging": plan.record()}
     target = sets.of_machine(plan.machine), plan.dataset
@@ -125,6 +126,7 @@ def _kind(name: str) -> Kind:
 def _start(
     store: Store, kind: Kind, targets: Sequence[Target], options: Mapping[str, Any], person: str
 ) -> Started:
+    """Queue a job for those targets that are not up to date, or join one that does the same."""
     current: tuple[Target, ...] = ()
     if not options["again"] and not options["drop_equal_ids"]:
         current = tuple(kind.current(store, targets))
@@ -143,7 +145,7 @@ def _start(
 def _at_work(
     settings: Settings, kind: Kind, wanted: Sequence[Target], options: Mapping[str, Any]
 ) -> str:
-    """The job that already does all of the work."""
+    """Return the id of an active job that does all of this work; empty if there is none."""
     for job in records.jobs(settings, 100):
         same = KINDS[job.kind].work == kind.work if job.kind in KINDS else False
         if job.active and same and job.options == options and set(wanted) <= set(job.targets):
@@ -159,6 +161,7 @@ def _enqueue(
     options: Mapping[str, Any],
     person: str,
 ) -> str:
+    """Put a job into DBOS's queue; return its id, or that of an equal job."""
     about = {
         "kind": kind.name,
         "title": title(kind, targets),
@@ -188,18 +191,18 @@ def _enqueue(
 
 
 class Names(NamedTuple):
-    """Display names of systems and datasets."""
+    """Display names of systems and of datasets, by name."""
 
     systems: Mapping[str, str]
     datasets: Mapping[str, str]
 
 
 NAMES = Names({}, {})
-"""Display names that show every name unchanged."""
+"""Display names under which every name is shown unchanged."""
 
 
 def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
-    """`bm25, minilm on scifact`; without a system, `word counts of scifact`."""
+    """Return the title of a job: `bm25, minilm on scifact` or `word counts of scifact`."""
     systems, datasets = zip(*targets, strict=True)
     columns = ((systems, names.systems, "system"), (datasets, names.datasets, "dataset"))
     words = " on ".join(
@@ -211,14 +214,14 @@ def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
 
 
 def called(job: records.Job, names: Names) -> str:
-    """Title of a job or task, with display names of its systems and datasets."""
+    """Return the title of a job or task, with display names of its systems and datasets."""
     targets = job.targets or ((job.system, job.dataset),)
     known = KINDS.get(job.kind)
     return title(known, targets, names) if known and any(map(any, targets)) else job.title
 
 
 def _few(names: Collection[str], noun: str) -> str:
-    """`bm25, minilm`; for many names, only their number."""
+    """Return the names, such as `bm25, minilm`; if there are many, only their number."""
     return ", ".join(sorted(names)) if len(names) <= MOST_NAMED else counted(len(names), noun)
 
 
@@ -234,8 +237,8 @@ def cancel(settings: Settings, job: str) -> None:
 
 
 def retry(store: Store, job: str, person: str = "") -> Started:
-    """Start a new job for the failed or cancelled tasks of this one, or for this one task. Raises
-    Missing for an unknown id, Conflict for a job that is still running or without failures."""
+    """Start a new job for the failed or cancelled tasks of a job, or for a single task. Raises
+    Missing for an unknown id, Conflict if the job is still active or nothing failed."""
     found = _existing(store.settings, job)
     if found.active:
         raise Conflict(f"{job} is still {found.state}: wait for it, or cancel it first")
@@ -257,24 +260,24 @@ def _existing(settings: Settings, job: str) -> records.Job:
 
 
 _MADE: set[str] = set()
-"""Databases whose complete tables this process has seen."""
+"""Addresses of databases in which this process has seen all tables."""
 
 
 @contextmanager
 def client(settings: Settings) -> Iterator["DBOSClient"]:
-    """A connection to the queue, after creating its tables. Raises Unavailable."""
-    # Imported here because it takes most of a second and watching jobs never needs it.
+    """Open a connection to the queue, after creating its tables. Raises Unavailable."""
+    # Imported here because it takes most of a second, and showing jobs never needs it.
     from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
     address = tables.address(settings)
-    # PostgreSQL creates the tables one by one, perhaps in a worker, whose lock this waits for.
+    # In PostgreSQL a worker may be creating the tables one by one; this waits for its lock.
     if not tables.exist(settings) or (settings.state and address not in _MADE):
         DBOS.migrate(address)
         _MADE.add(address)
     with tables.reaching(settings):
         opened = DBOSClient(
             system_database_url=address,
-            # Not pickled, since write access to the database must not allow running code.
+            # JSON, not pickle: write access to the database must not allow running code.
             serializer=DBOSPortableJSONSerializer(),
             application_name=APPLICATION,
             retry_connection_errors=False,
@@ -286,7 +289,7 @@ def client(settings: Settings) -> Iterator["DBOSClient"]:
 
 
 class Start(NamedTuple):
-    """A job started within the time span."""
+    """The start of a job."""
 
     time: float
     """Seconds since 1970."""
@@ -295,8 +298,8 @@ class Start(NamedTuple):
 
 def refuse_too_many(settings: Settings, person: str) -> None:
     """Raise Unavailable, with the time to try again, if this person may not start more jobs now.
-    Starts are counted from the jobs themselves, so that a new session or another dashboard does not
-    reset the count. Two simultaneous requests may both be the last."""
+    The jobs themselves are counted, so that a new session or another dashboard does not reset the
+    count. Of two simultaneous requests, both may pass as the last one allowed."""
     if not tables.exist(settings):
         return
     now = time.time()
@@ -324,9 +327,9 @@ def refuse_too_many(settings: Settings, person: str) -> None:
 
 
 def starts(settings: Settings, now: float) -> list[Start]:
-    """The jobs started within the time span before `now`."""
+    """Return the jobs that were started in the period before `now`."""
     status = tables.status.c
-    # DBOS stores whole seconds in SQLite, hence one more.
+    # DBOS stores whole seconds in SQLite, so one second more is read.
     since = int((now - SPAN - 1) * 1000)
     query = select(status.attributes, status.created_at).where(
         status.name == records.JOB, status.created_at >= since

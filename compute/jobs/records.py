@@ -1,4 +1,4 @@
-"""Jobs as read from the database: requests, progress, results."""
+"""Jobs as the database records them: requests, progress, results."""
 
 import json
 from collections import Counter
@@ -26,25 +26,25 @@ _STATES = {
 WAITING = tuple(name for name, state in _STATES.items() if state in ACTIVE)
 """DBOS's states of queued and running workflows."""
 JOB, TASK, SHARD = "job", "task", "shard"
-"""Names of the workflows: a job, its tasks, and the shards of a task."""
+"""Names of the workflows: a job, one of its tasks, one of a task's shards."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the current step of a task."""
+    """The progress of a task's current step."""
 
     step: str
     done: int
     total: int
     """0 if unknown."""
     unit: str
-    """Counted unit, such as documents."""
+    """The unit that is counted, such as documents."""
     rate: float | None
-    """Units per second; None while too little is known."""
+    """Units per second; None while too few were counted."""
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining time of the step at this rate."""
+        """Remaining seconds of the step at this rate; None if unknown."""
         if not self.rate or not self.total:
             return None
         return max(self.total - self.done, 0) / self.rate
@@ -59,35 +59,35 @@ class Job:
     state: str
     """queued, running, done, failed or cancelled."""
     title: str
-    """Title, such as `bm25 on scifact`."""
+    """The title, such as `bm25 on scifact`."""
     created: float
-    """Seconds since 1970, as in `started` and `ended`."""
+    """Seconds since 1970, as are `started` and `ended`."""
     started: float | None = None
     ended: float | None = None
     system: str = ""
     dataset: str = ""
-    """Dataset of a task; empty for a job."""
+    """The dataset of a task; empty for a job."""
     error: str = ""
     """One sentence, if it failed."""
     progress: Progress | None = None
-    """Progress of a running task; for a job, the progress of its running task."""
+    """Progress of a running task; for a job, that of its first running task."""
     targets: tuple[tuple[str, str], ...] = ()
     """(system, dataset) of all tasks of a job."""
     counts: Mapping[str, int] | None = None
-    """Number of a job's tasks in each state."""
+    """The number of a job's tasks in each state."""
     options: Mapping[str, Any] | None = None
-    """Options of the job besides systems and datasets."""
+    """The options of the job, apart from systems and datasets."""
     person: str = ""
-    """Person who started a job, with sign-in."""
+    """The person who started the job, if people sign in."""
 
     @property
     def active(self) -> bool:
-        """Return whether it is queued or running."""
+        """Whether it is queued or running."""
         return self.state in ACTIVE
 
     @property
     def share(self) -> float:
-        """Completed share, from 0 to 1; the running step of a task counts in part."""
+        """The completed share, from 0 to 1; the running step of a task counts in part."""
         if self.counts is None:
             return self._step_share() if self.state == RUNNING else float(self.state == DONE)
         ended = sum(self.counts.get(state, 0) for state in (DONE, FAILED, CANCELLED))
@@ -97,12 +97,12 @@ class Job:
     def _step_share(self) -> float:
         if self.progress is None or not self.progress.total:
             return 0.0
-        # The last step ends when the task does.
+        # A task with a finished step is not finished itself, so its share stays below 1.
         return min(self.progress.done / self.progress.total, 1.0) * 0.9
 
     @property
     def summary(self) -> str:
-        """`7 of 20 done, 1 failed`."""
+        """The outcome of its tasks, such as `7 of 20 done, 1 failed`."""
         counts = self.counts or {self.state: 1}
         words = [f"{counts.get(DONE, 0)} of {max(len(self.targets), 1)} done"]
         words += [f"{counts[state]} {state}" for state in (FAILED, CANCELLED) if counts.get(state)]
@@ -110,12 +110,12 @@ class Job:
 
 
 def state(status: str) -> str:
-    """State for a DBOS status."""
+    """Return the state that a status of DBOS means."""
     return _STATES.get(status, FAILED)
 
 
 def jobs(settings: Settings, limit: int = 50) -> list[Job]:
-    """The newest jobs, newest first, with the counts of their tasks."""
+    """Return the newest jobs, newest first, with the counts of their tasks."""
     if not tables.exist(settings):
         return []
     found = _read(settings, tables.status.c.name == JOB, limit)
@@ -125,7 +125,7 @@ def jobs(settings: Settings, limit: int = 50) -> list[Job]:
 
 
 def job(settings: Settings, name: str) -> Job | None:
-    """The job or task of this id."""
+    """Return the job or task of this id; None if there is none."""
     if not tables.exist(settings):
         return None
     found = _read(settings, tables.status.c.workflow_uuid == name, 1)
@@ -133,17 +133,17 @@ def job(settings: Settings, name: str) -> Job | None:
 
 
 def tasks(settings: Settings, name: str) -> list[Job]:
-    """The tasks of a job in order, including those shared with another job."""
+    """Return the tasks of a job in order, including those shared with another job."""
     return _tasks(settings, [name]).get(name, [])
 
 
 def named(settings: Settings, names: Collection[str]) -> list[Job]:
-    """The jobs, tasks or shards of these ids, in no order."""
+    """Return the jobs, tasks or shards of these ids, in any order."""
     return _read(settings, tables.status.c.workflow_uuid.in_(names), None)
 
 
 def latest_tasks(settings: Settings) -> dict[tuple[str, str], Job]:
-    """Running or waiting task of each (system, dataset), or else the one that ended last."""
+    """Return the active task of each (system, dataset), or else the one that ended last."""
     if not tables.exist(settings):
         return {}
     found = _read(settings, tables.status.c.name == TASK, None)
@@ -193,6 +193,7 @@ def _progress(row: Row[Any]) -> Progress | None:
 
 
 def _sentence(error: str | None) -> str:
+    """Return an error that DBOS recorded as a sentence."""
     if error is None:
         return "its worker ended repeatedly while it ran: see the log"
     record = json.loads(error)
@@ -209,12 +210,12 @@ def _with_tasks(settings: Settings, found: list[Job]) -> list[Job]:
 
 
 def of_failed(one: Job, failed: Sequence[Job], title: str) -> str:
-    """Sentence on a job with failed tasks; `title` names the first failed task."""
+    """Return a sentence on a job's failed tasks; `title` names the first of them."""
     return f"{len(failed)} of {len(one.targets)} failed; {title}: {failed[0].error}"
 
 
 def _whole(one: Job, tasks: Collection[Job]) -> Job:
-    """A job with the state and progress of its tasks."""
+    """Return a job with the state and progress of its tasks."""
     counts = Counter(task.state for task in tasks)
     if one.active:
         counts[QUEUED] += len(one.targets) - len(tasks)
@@ -226,7 +227,7 @@ def _whole(one: Job, tasks: Collection[Job]) -> Job:
     if failed and state == FAILED and not error:
         error = of_failed(one, failed, failed[0].title)
     progress = running[0].progress if running else None
-    # A job starts before its tasks, which may wait for those of other jobs.
+    # A job starts before its tasks, which may wait for those of other jobs, so their start counts.
     begun = [task.started for task in tasks if task.started]
     started = max(min(begun), one.started) if begun and one.started else one.started
     now: dict[str, Any] = {"state": state, "error": error, "counts": dict(counts)}
@@ -234,6 +235,7 @@ def _whole(one: Job, tasks: Collection[Job]) -> Job:
 
 
 def _tasks(settings: Settings, names: Iterable[str]) -> dict[str, list[Job]]:
+    """Return the tasks of each of these jobs, in order."""
     operations = tables.operations.c
     query = select(operations.workflow_uuid, operations.child_workflow_id).where(
         operations.workflow_uuid.in_(list(names)), operations.child_workflow_id.is_not(None)

@@ -1,6 +1,6 @@
-"""Removal of a dataset, or of one run on it: one transaction that changes nothing else. Added
-judgements stay and count again when the dataset is imported again; trained models stay because they
-run on other datasets. Shipped results become visible again once local ones are removed."""
+"""Removal of a dataset, or of a run on it, in one transaction that changes nothing else. Added
+judgements stay, and count again when the dataset is imported again. Trained models stay, because
+they also run on other datasets. Shipped results become visible once local ones are removed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,15 +18,16 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 
 CORPUS = ("documents", "lengths", "ngrams", "wordpieces", "overlap", "generated")
-"""Kinds of parts that belong to the corpus, which splits share."""
+"""Kinds of parts that belong to the corpus, which all splits share."""
 LEARNED = ("model", "training")
 GRADES = "machine_grades"
 
 
 def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
-    """The parts to remove with a dataset, with a system's run on it, or with an LLM's grades. The
-    corpus's parts are removed with its last dataset. Empty for an LLM that was asked but has no
-    grades. Raises Missing if nothing is stored, Conflict if all of it is shipped."""
+    """Return the parts to remove with a dataset, with a system's run on it, or with an LLM's
+    grades. The parts of a corpus are removed with its last dataset. For an LLM that was asked
+    but has no grades, there are none. Raises Missing if nothing is stored, Conflict if all is
+    shipped."""
     parts = store.parts(picked=None)
     own = [part for part in parts if part.dataset == dataset]
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
@@ -52,7 +53,7 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
 
 
 def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
-    """The parts of the dataset's corpus, unless another dataset also uses it."""
+    """Return the parts of the dataset's corpus, unless another dataset uses it, too."""
     own = own_datasets(store)
     collection = named(dataset, own).collection
     stored = {part.dataset for part in parts if part.kind == "queries"} - {dataset}
@@ -63,9 +64,9 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 
 
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
-    """Remove the parts of `planned` at once; readers of an older version keep its files. An LLM's
-    requests are removed with its grades, consents to send texts with the dataset. Raises Conflict
-    while a job or an LLM works on it, and like `planned`."""
+    """Remove the parts of `planned` at once; readers of an older version keep the files. An LLM's
+    requests are removed with its grades, and consents to send texts with the dataset. Raises
+    Conflict while a job or an LLM works on it, and as `planned` does."""
     planned(store, dataset, system, machine)
     only = of_machine(machine) if machine else system
     for job in records.jobs(store.settings):
@@ -88,14 +89,14 @@ def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> l
 
 
 def _machines(store: Store, dataset: str, machine: str) -> set[str]:
-    """The named LLM, or all LLMs that graded the dataset or were asked about it."""
+    """Return the named LLM, or all LLMs that graded the dataset or were asked about it."""
     graded = {part.system for part in store.parts(GRADES, dataset)}
     return {machine} if machine else graded | journal.machines(store, dataset)
 
 
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
-    """`4 runs, 59 queries, 276 judgements (1.2 MB)`, and the parts that stay or lose their inputs.
-    A single removed run is named."""
+    """Return a sentence on removed parts, such as `4 runs, 59 queries, 276 judgements (1.2 MB)`,
+    and on what stays or lacks an input then. A single run is named."""
     if not parts:
         return "the requests to the LLM; none of its grades is stored"
     rows = Counter[str]()
@@ -116,7 +117,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
 
 
 def _resting(store: Store, parts: Sequence[Part]) -> list[str]:
-    """Systems whose runs stay although their input runs are removed."""
+    """Return the systems whose runs stay but lose one of their input runs."""
     gone = {(part.dataset, part.system) for part in parts if part.kind == "hits"}
     return [
         hits.system

@@ -1,4 +1,4 @@
-"""Reports on a step: progress in the database, and lines in the log."""
+"""Reports on a step: its progress in the database, and lines in the log."""
 
 import time
 from typing import Any
@@ -10,14 +10,14 @@ from compute.base.settings import Settings
 from compute.jobs import logs, tables
 
 _SAVED, _LOGGED = 1.0, 10.0
-"""Seconds between two updates of the progress in the database, and in the log."""
+"""Seconds between two updates of the progress in the database, and between two in the log."""
 
 
 class Watch:
-    """Reporter of a step of a task."""
+    """Reports on one step of a task."""
 
     def __init__(self, settings: Settings, job: str, step: str, log: str = "") -> None:
-        """`log` names the task whose log is written, if it is a different one."""
+        """Report on a step of `job`; `log` names the task whose log is written instead."""
         self._settings, self._job, self._step = settings, job, step
         self._log = log or job
         self._unit, self._start = "", (0.0, 0)
@@ -29,7 +29,7 @@ class Watch:
         self._save(0, 0, "", None)
 
     def end(self) -> None:
-        """Remove the progress."""
+        """Remove the progress from the database."""
         self._write(delete(tables.progress).where(tables.progress.c.job == self._job))
 
     def log(self, line: str) -> None:
@@ -37,6 +37,7 @@ class Watch:
         logs.write(self._settings, self._log, line)
 
     def __call__(self, done: int, total: int, unit: str) -> None:
+        """Report that so many units of `total` (0: unknown) are done."""
         now = time.monotonic()
         if unit != self._unit or done < self._start[1]:
             self._unit, self._start, self._saved = unit, (now, done), 0.0
@@ -57,7 +58,7 @@ class Watch:
         try:
             (row,) = tables.rows(self._settings, query)
         except Unavailable:
-            # An unreachable database cancels nothing.
+            # While the database is unreachable, nothing counts as cancelled.
             return True
         return (row.status, row.executor_id) == ("PENDING", worker)
 

@@ -1,4 +1,4 @@
-"""Start the dashboard and a worker, one of each per home folder."""
+"""The start of the dashboard and of a worker, one of each per home folder."""
 
 import contextlib
 import json
@@ -22,12 +22,12 @@ from compute.jobs.workers import not_installed
 
 FIRST_PORT = 8501
 PAUSE, LONGEST, STEADY = 1.0, 300.0, 60.0
-"""Seconds before an ended worker is restarted; they double, up to the last value, while workers
-live no longer than that."""
+"""The first and the longest pause in seconds before an ended worker is started again, and how long
+one must live. The pause doubles whenever a worker lives for a shorter time."""
 
 
 def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
-    """The first free port from `first`. Raises Unavailable after `tries`."""
+    """Return the first free port from `first` on. Raises Unavailable after so many tries."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for port in range(first, first + tries):
         with socket.socket(family) as probe:
@@ -44,15 +44,15 @@ def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: i
 
 
 def running_at(file: Path) -> str:
-    """Address of the process that holds the lock; empty while it starts."""
+    """Return the address of the dashboard that holds the lock; empty while it starts."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         return str(json_files.parsed(file.read_text("utf-8"))["url"])
     return ""
 
 
 def serve(settings: Settings) -> int:
-    """Run the dashboard until it is stopped; returns the exit status for the shell. Raises
-    Unavailable if it must not listen there; nothing was started then."""
+    """Run the dashboard until it is stopped; return the exit status. Raises Unavailable, before
+    anything is started, if it must not listen on its address."""
     listen_address.check(settings, settings.address)
     signed = listen_address.sign_in(settings, listen_address.secrets_files(settings))
     lock = settings.home / "serve.lock"
@@ -79,7 +79,7 @@ def serve(settings: Settings) -> int:
 
 
 def options(settings: Settings, port: int, signed: listen_address.SignIn | None) -> list[str]:
-    """Options of Streamlit besides `.streamlit/config.toml`."""
+    """Return the options of Streamlit that are not in `.streamlit/config.toml`."""
     hosts = sorted(
         {one.host for one in listen_address.origins(settings, settings.address, port, signed)}
     )
@@ -94,9 +94,9 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
 
 
 def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) -> int:
-    """The dashboard in the foreground, a worker in the background; the worker ends with the
-    dashboard, and is restarted if it ends earlier. A worker without a required library is not
-    started. `where` is printed when it can be opened."""
+    """Run the dashboard in the foreground and a worker in the background, if its libraries are
+    installed. The worker ends with the dashboard, and is restarted if it ends earlier. `where` is
+    printed once the dashboard can be opened."""
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
     with _working(settings):
@@ -112,7 +112,7 @@ def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) ->
 
 @contextlib.contextmanager
 def _working(settings: Settings) -> Iterator[None]:
-    """Keep a worker running in the with-block; restart it when it ends."""
+    """Keep a worker running for the with-block."""
     if not_installed():
         yield
         return
@@ -127,6 +127,7 @@ def _working(settings: Settings) -> Iterator[None]:
 
 
 def _keep_working(settings: Settings, ending: threading.Event) -> None:
+    """Restart a worker whenever it ends, until `ending` is set."""
     pause, log = PAUSE, settings.home / "logs" / "worker.log"
     while not ending.is_set():
         began = time.monotonic()
@@ -144,7 +145,7 @@ def _keep_working(settings: Settings, ending: threading.Event) -> None:
 
 
 def _ends_by_itself(worker: "subprocess.Popen[bytes]", ending: threading.Event) -> bool:
-    """Wait until a worker ends; False if it ends because the dashboard ends."""
+    """Wait until a worker ends; return False if it was stopped because the dashboard ends."""
     while worker.poll() is None:
         if ending.wait(0.2):
             with contextlib.suppress(ProcessLookupError):
@@ -155,7 +156,7 @@ def _ends_by_itself(worker: "subprocess.Popen[bytes]", ending: threading.Event) 
 
 
 def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> bool:
-    """Wait until the dashboard accepts connections; False if it ends before."""
+    """Wait until the dashboard accepts connections; return False if it ends before."""
     while dashboard.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection((address, port), timeout=1):
             return True
@@ -164,7 +165,7 @@ def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> b
 
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Only a dashboard, with these Streamlit options."""
+    """Start only a dashboard, with these options of Streamlit."""
     # Each page runs in its own thread, and each thread would keep its freed memory.
     own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
     words = [sys.executable, "-m", "pages._frame.server", *told]
@@ -172,7 +173,7 @@ def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 
 def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
-    """A worker with lower priority than the dashboard, which ends with this process in any case."""
+    """Start a worker with lower priority than the dashboard; it always ends with this process."""
     (settings.home / "logs").mkdir(parents=True, exist_ok=True)
     with (settings.home / "logs" / "worker.log").open("ab") as log:
         return subprocess.Popen(

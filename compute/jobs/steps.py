@@ -1,6 +1,6 @@
-"""The child process of a worker, which runs the heavy steps of one task one after another. It reads
-orders and writes answers, a line of JSON each. It ends with its worker: by the kernel's signal on
-Linux, and everywhere because the pipe of orders closes."""
+"""The child process of a worker, which runs the heavy steps of one task, one after another. It
+reads orders and writes answers, each as a line of JSON. It ends with its worker: by a signal of the
+kernel on Linux, and everywhere because the pipe of orders closes."""
 
 import ctypes
 import json
@@ -37,15 +37,16 @@ from compute.systems import system
 SHOWN = 0.25
 """Seconds between two reports of progress."""
 _DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux's prctl."""
+"""The value of PR_SET_PDEATHSIG for Linux's prctl."""
 
 Order = Mapping[str, Any]
-"""step, system, dataset, options and job; system is empty if a step needs none."""
+"""step, system (empty if the step needs none), dataset, options and job."""
 Answer = Mapping[str, Any]
-"""new: whether there was work to do; for loading also `shards`, to make before the next step."""
+"""new: whether there was work to do. The step `load` adds `shards` to make before the next step."""
 
 
 def _load(bench: Bench, order: Order) -> Answer:
+    """Load the dataset; return the shards to make before the next step, if it can be divided."""
     on = _dataset(bench, order)
     before = loading.stored(bench.store, on)
     pair = _pair(bench, order) if order["system"] else None
@@ -65,6 +66,7 @@ def _counted(bench: Bench, order: Order) -> bool:
 
 
 def _shard(bench: Bench, order: Order) -> bool:
+    """Make one shard of an index or of word counts; return whether it was missing."""
     if order["system"]:
         work = shards.of_index(_pair(bench, order))
     else:
@@ -91,6 +93,7 @@ def _publish(bench: Bench, order: Order) -> bool:
 
 
 def _score(bench: Bench, order: Order) -> bool:
+    """Rescore a stored run; return whether it was necessary."""
     # An imported run also has scores; its system need not be in the catalogue.
     on = _dataset(bench, order)
     hits = bench.store.part("hits", on.name, order["system"])
@@ -102,6 +105,7 @@ def _score(bench: Bench, order: Order) -> bool:
 
 
 def _count(bench: Bench, order: Order) -> bool:
+    """Count the words of the dataset's corpus; return whether it was necessary."""
     loaded = run.stored_dataset(bench.store, _dataset(bench, order))
     again = order["options"]["again"]
     if not again and _counted(bench, order):
@@ -153,7 +157,7 @@ def _tidy(bench: Bench, order: Order) -> bool:
 
 STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "load": _load,
-    # For a child task: a piece of the task's index or counts, or of an index that it needs.
+    # A step of the child task: it makes a shard of the index or the counts that the task needs.
     "shard": _shard,
     "index": _index,
     "search": _search,
@@ -166,10 +170,10 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "train": _train,
     "fetch": _fetch,
     "judge": _judge,
-    # The end of every job: rewrite the database for notebooks, remove old parts.
+    # The end of every job: it rewrites the database for notebooks and removes old parts.
     "tidy": _tidy,
 }
-"""Each step skips finished work and returns whether there was any work to do."""
+"""Steps by name. Each step skips finished work, and returns whether there was any work to do."""
 
 
 def _pair(bench: Bench, order: Order) -> pairs.Pair:
@@ -183,7 +187,7 @@ def _dataset(bench: Bench, order: Order) -> Dataset:
 
 
 def sentence(error: Exception) -> str:
-    """Error in one sentence with the next step; empty for a bug."""
+    """Return an error as a sentence with the next step; empty for a bug."""
     if isinstance(error, BeirscopeError):
         return str(error)
     if refused := disk_refusals.refusal(error, settings.load().home):
@@ -195,6 +199,7 @@ def sentence(error: Exception) -> str:
 
 
 def _answer(now: settings.Settings, progress: loading.Progress, order: Order) -> dict[str, Any]:
+    """Carry out an order; return the answer, or the error as a sentence."""
     try:
         with closing(Store(now)) as store:
             found = STEPS[order["step"]](Bench(store, now, progress, order["job"]), order)
@@ -208,7 +213,7 @@ def _answer(now: settings.Settings, progress: loading.Progress, order: Order) ->
 
 
 class _Reports:
-    """Progress as lines, at most as often as it is shown."""
+    """Writes progress as lines of JSON, at most every SHOWN seconds."""
 
     def __init__(self, answers: TextIO) -> None:
         self._answers = answers
@@ -227,7 +232,7 @@ class _Reports:
 
 
 def end_with_worker() -> None:
-    """End when the parent process does (on Linux; elsewhere only the pipe tells)."""
+    """End this process when its parent ends (on Linux; elsewhere only the pipe does it)."""
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
@@ -241,9 +246,9 @@ def _die() -> NoReturn:
 
 
 def _orders() -> "queue.Queue[dict[str, Any]]":
-    """The incoming orders; their end ends this process and its group."""
+    """Return a queue of incoming orders. When they end, this process and its group end."""
     received: queue.Queue[dict[str, Any]] = queue.Queue()
-    # A private handle, since processes started by steps must not hold or read the orders.
+    # The handle is private, since processes started by steps must not hold or read the orders.
     stream = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
@@ -257,19 +262,19 @@ def _orders() -> "queue.Queue[dict[str, Any]]":
 
 
 def _private_output() -> TextIO:
-    """Stream for answers; output of libraries goes to the log instead."""
+    """Return the stream for answers; what libraries print goes to the log instead."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers
 
 
 def _stop(*_: object) -> NoReturn:
-    # Raised as an exception, so that all cleanup code runs.
+    # An exception, so that all cleanup code runs.
     raise SystemExit(143)
 
 
 def main() -> NoReturn:
-    """Carry out orders until there are no more."""
+    """Carry out orders until the worker ends."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_worker()

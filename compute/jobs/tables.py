@@ -1,5 +1,5 @@
-"""The tables of the jobs database: DBOS's, which are only read here, and two of our own. They are
-in `jobs.sqlite` of the home folder, or in PostgreSQL if the setting `state` names it."""
+"""The tables of the jobs database: those of DBOS, which are only read here, and two of our own.
+They are in `jobs.sqlite` of the home folder, or in PostgreSQL if the setting `state` names one."""
 
 import logging
 import sqlite3
@@ -47,7 +47,7 @@ workers = Table(
     Column("process", BigInteger, nullable=False),
     Column("started", BigInteger, nullable=False),  # milliseconds since 1970 by the database clock
     Column("heartbeat", BigInteger, nullable=False),
-    Column("dead", BigInteger),  # time at which another worker took over its jobs
+    Column("dead", BigInteger),  # when it was declared dead
 )
 progress = Table(
     "job_progress",
@@ -87,27 +87,28 @@ operations = Table(
 
 @event.listens_for(Engine, "connect")
 def _tell_milliseconds(connection: object, _: object) -> None:
-    # From Python 3.12 on, DBOS calls SQLite's unixepoch('subsec'), and no other variant. SQLite has
-    # it since 3.42, older versions return null; Python may be built with either.
+    """Give an old SQLite the function that DBOS calls."""
+    # From Python 3.12 on, DBOS calls unixepoch('subsec'), and no other variant of it. Before SQLite
+    # 3.42 it returns null, and Python may be built with such a version.
     if isinstance(connection, sqlite3.Connection) and sqlite3.sqlite_version_info < (3, 42):
         connection.create_function("unixepoch", 1, lambda _: round(time.time(), 3))
 
 
 def address(settings: Settings) -> str:
-    """Address of the jobs database in DBOS's form."""
+    """Return the address of the jobs database in DBOS's form."""
     return settings.state or engine(settings).url.render_as_string(hide_password=False)
 
 
 @lru_cache(maxsize=8)
 def engine(settings: Settings) -> Engine:
-    """The connections to the jobs database, after creating our tables. Raises Unavailable."""
+    """Return an engine for the jobs database, after creating our tables. Raises Unavailable."""
     make_folder(settings.home)
     gone = lost(settings)
     opened = state.engine_of(settings, "jobs.sqlite")
     if opened.dialect.name == "sqlite":
         # DBOS has its own schema only in PostgreSQL.
         opened = opened.execution_options(schema_translate_map={"dbos": None})
-    # One process at a time creates a new file, since SQLite refuses a second one without waiting.
+    # Under a lock, since SQLite refuses a second process that creates the same file.
     lock = locked(settings.home / "locks" / "jobs.lock")
     with disk_refusals.explained(settings.home), reaching(settings), lock:
         try:
@@ -122,7 +123,7 @@ def engine(settings: Settings) -> Engine:
 
 
 def lost(settings: Settings) -> str:
-    """Reason why queued jobs are gone (there are logs but no database); else empty."""
+    """Return why queued jobs are gone (there are logs but no database); empty if they are not."""
     file = settings.home / "jobs.sqlite"
     if settings.state or file.exists() or not any((settings.home / "logs/jobs").glob("*.log")):
         return ""
@@ -134,7 +135,7 @@ def lost(settings: Settings) -> str:
 
 @contextmanager
 def reaching(settings: Settings) -> Iterator[None]:
-    """Raise Unavailable, in one sentence, if the database cannot be used."""
+    """Raise Unavailable, in one sentence, if the database cannot be used within the block."""
     try:
         yield
     except (OperationalError, InterfaceError) as error:
@@ -150,26 +151,26 @@ def reaching(settings: Settings) -> Iterator[None]:
 
 
 def rows(settings: Settings, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Rows of a query. Raises Unavailable if the database cannot be used."""
+    """Return the rows of a query. Raises Unavailable if the database cannot be used."""
     with reaching(settings), engine(settings).connect() as connection:
         return connection.execute(query).all()
 
 
 def change(settings: Settings, statement: UpdateBase) -> int:
-    """Change rows; returns their number. Raises Unavailable if the database cannot be used."""
+    """Change rows, and return their number. Raises Unavailable if the database cannot be used."""
     with reaching(settings), state.writing(engine(settings)) as connection:
         return connection.execute(statement).rowcount
 
 
 def exist(settings: Settings) -> bool:
-    """Return whether DBOS has made its tables, which the first job or worker does."""
+    """Return whether DBOS has created its tables, which happens with the first job or worker."""
     with reaching(settings):
         schema = None if not settings.state else "dbos"
         return inspect(engine(settings)).has_table("workflow_output", schema=schema)
 
 
 def now(settings: Settings) -> ColumnElement[Any]:
-    """Milliseconds since 1970 by the clock of the database, which all workers share."""
+    """Return an SQL expression: milliseconds since 1970 by the database's clock, common to all."""
     if engine(settings).dialect.name == "sqlite":
         return literal_column("cast((julianday('now') - 2440587.5) * 86400000 as integer)")
     return literal_column("cast(extract(epoch from clock_timestamp()) * 1000 as bigint)")

@@ -1,4 +1,4 @@
-"""Totals of stored and running work, without names of datasets, people or texts."""
+"""Totals of stored and running work, without the names of datasets, people or texts."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from compute.store import state
 from compute.store.store import Store
 
 OTHER = "other"
-"""Label of a kind or source that this version does not know."""
+"""Label for any kind or source that this version does not know."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class Totals:
     """Totals at one moment."""
 
     jobs: Mapping[tuple[str, str, str], int]
-    """Jobs by (`records.JOB`, `TASK` or `SHARD`), kind and state."""
+    """Number of jobs by workflow (`records.JOB`, `TASK` or `SHARD`), kind and state."""
     longest_wait: float
-    """Waiting time of the oldest waiting item in seconds; 0 if none is waiting."""
+    """Seconds that the oldest queued item has waited; 0 if none is queued."""
     workers: int
     judgements: Mapping[str, int]
-    """Rows of added judgements by source, including withdrawals."""
+    """Number of added judgements by source; withdrawals count as a source."""
     parts: Mapping[str, int]
     part_bytes: Mapping[str, int]
     damaged_parts: Mapping[str, int]
-    """Known damaged parts by kind, as in the two fields before."""
+    """Number of parts known to be damaged, by kind; `parts` and `part_bytes` are also by kind."""
 
 
 def totals(store: Store) -> Totals:
-    """Current totals, each from one SELECT. Raises the database's errors if it is unreachable."""
+    """Return the current totals, each from one SELECT. Raises the database's errors."""
     jobs, waits = _jobs(store.settings)
     parts, sizes, damaged = Counter[str](), Counter[str](), Counter[str]()
     for part in store.parts(picked=None):

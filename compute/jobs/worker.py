@@ -1,5 +1,5 @@
-"""The worker: takes jobs from the queue, runs them one at a time, and takes over from dead workers.
-In addition to a task it makes a shard, usually of that task, which is then waiting."""
+"""The worker: it takes jobs from the queue, runs one at a time, and takes over from dead workers.
+Besides a task, it makes one shard at a time, usually for a task that waits for it."""
 
 import contextlib
 import logging
@@ -28,13 +28,13 @@ log = logging.getLogger(__name__)
 
 
 def command(*options: str) -> list[str]:
-    """A worker that ends with the process that starts it, through a pipe as its standard input."""
+    """Return the command of a worker that ends, through a pipe, with the process that starts it."""
     script = [sys.executable, "-I", "-S", str(Path(end_with_parent.__file__))]
     return [*script, sys.executable, "-m", "compute", "worker", *options]
 
 
 def several(number: int, options: Sequence[str]) -> int:
-    """Run this many worker processes until told to stop; returns the worst exit status."""
+    """Run this many worker processes until told to stop; return the highest exit status."""
     started = [
         subprocess.Popen(command(*options), cwd=PROJECT, stdin=subprocess.PIPE, process_group=0)
         for _ in range(number)
@@ -52,13 +52,13 @@ def several(number: int, options: Sequence[str]) -> int:
 
 def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
     """Work until SIGTERM or SIGINT, until another worker declares this one dead, until a newer
-    Beirscope has migrated the state, or until there was nothing to do for `idle` seconds.
-    `weights`: only systems with a model's weights, if the settings keep them apart. Raises
-    Unavailable, before anything is started, if a database cannot be reached."""
+    Beirscope has migrated the state, or until there was nothing to do for `idle` seconds. With
+    `weights`, and if the settings keep them apart, take only systems that need a model's weights.
+    Raises Unavailable, before anything is started, if a database cannot be reached."""
     store = Store(settings)
     scratch.sweep(settings.home)
     worker = f"{workers.prefix(settings, weights=weights)}{uuid.uuid4().hex[:12]}"
-    # Not an event, since a second signal while setting it would deadlock.
+    # A queue, since setting an event would deadlock if a second signal arrived meanwhile.
     stopping: SimpleQueue[None] = SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.put(None))
@@ -79,6 +79,7 @@ def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -
 
 
 def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
+    """Start DBOS with the workflows and the queues of this worker."""
     # Imported here because most callers only need a worker's command line.
     from dbos import DBOS, DBOSPortableJSONSerializer
 
@@ -101,18 +102,19 @@ def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
     _take_over(crew.settings)
     DBOS.register_queue(queue.JOBS_QUEUE, polling_interval_sec=0.5)
     for name in queues:
-        # A task that waits for its shards does nothing else, so they have their own slot.
+        # A task that waits for its shards does nothing else, so shards are handled beside it.
         DBOS.register_queue(name, worker_concurrency=1, polling_interval_sec=0.5)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # Failed and cancelled tasks have their own logs; a traceback adds nothing.
+    """Return whether a record of DBOS's log says more than the logs of the tasks."""
+    # Failed and cancelled tasks have their own logs, to which a traceback adds nothing.
     known = ("Exception encountered in background workflow", "is no longer owned")
     return not any(words in record.getMessage() for words in known)
 
 
 def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", idle: float) -> int:
-    """Stay alive: write heartbeats, take over from dead workers. Returns the exit status."""
+    """Write heartbeats and take over from dead workers until told to stop; return the status."""
     stranded: set[str] = set()
     busy = time.monotonic()
     while not _told(stopping, workers.BEAT):
@@ -146,9 +148,9 @@ def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
 
 
 def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
-    """Resume workflows that a database failure left assigned to this worker but not running. They
-    must be in this state at two heartbeats, since jobs start and end in between. Returns the
-    workflows found at this one."""
+    """Resume workflows that a failure of the database left assigned to this worker but not running.
+    They must be in this state at two heartbeats, since jobs start and end in between. Returns the
+    workflows found at this heartbeat."""
     from dbos import DBOS
 
     given = workers.given(crew.settings, worker)
@@ -160,7 +162,7 @@ def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
 
 
 def _take_over(settings: Settings) -> None:
-    """Put the jobs of dead workers back into the queue, where any worker finds them."""
+    """Put the jobs of dead workers back into the queue, from which any worker takes them."""
     from dbos import DBOS
 
     dead = workers.declare_dead(settings)

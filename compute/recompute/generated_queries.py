@@ -1,7 +1,6 @@
-"""Generated queries: a model's queries for each document of a corpus, stored as a part.
-
-They take hours to compute, so they are published like results and outlive the caches. Systems share
-them, since their name consists of the corpus and the generator."""
+"""Generated queries: a model's queries for each document of a corpus, stored as a part. They take
+hours to compute, so they are published like results and outlive the caches. Systems share them,
+since corpus and generator determine their name."""
 
 import contextlib
 from collections.abc import Iterator
@@ -27,18 +26,18 @@ _BATCH = 1_000
 
 @runtime_checkable
 class Expanding(Protocol):
-    """A searcher whose documents get generated queries appended before it indexes them."""
+    """A searcher that appends generated queries to its documents before it indexes them."""
 
     @property
     def generator(self) -> Generator:
-        """Model that generates the queries."""
+        """The model that generates the queries."""
         ...
 
 
 def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
-    """The queries that the generator generates for a corpus; generated and published if not stored.
-    If `most` is above 0, at most this many documents are used, those that `sampled` chooses. Raises
-    WrongInput for a corpus without documents."""
+    """Return the queries that a generator generates for a corpus; if they are not stored, generate
+    and publish them. If `most` is above 0, at most so many documents, chosen by `sampled`, are
+    used. Raises WrongInput for a corpus without documents."""
     documents, collection = loaded.documents, loaded.dataset.collection
     if documents is None or loaded.lengths is None:
         raise WrongInput(f"{loaded.dataset.name} has no documents to ask about")
@@ -61,7 +60,7 @@ def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -
 def _publish(
     bench: Bench, loaded: Loaded, folder: Path, called: str, name: str, identity: dict[str, Any]
 ) -> Part:
-    """Write the queries in a folder as a part, with their generator, under their fingerprint."""
+    """Publish the queries in a folder as a part with this fingerprint."""
     assert loaded.lengths is not None
     collection = loaded.dataset.collection
     shards = sorted(folder.glob("generated-*.parquet"))
@@ -83,7 +82,7 @@ def _publish(
 
 
 def _sample(documents: Path, most: int, folder: Path) -> Path:
-    """A file of the sampled documents."""
+    """Write a file of the sampled documents, and return its path."""
     target = folder / "sample.parquet"
     columns = ["doc_id", "title", "text"]
     file = parquet_files.opened(documents)
@@ -98,8 +97,8 @@ def _sample(documents: Path, most: int, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[Path, float]]:
-    """Documents for the index, and the seconds to expand them, now or earlier. For an expanding
-    searcher, generated queries are appended to the documents."""
+    """Yield a file of documents to index, and the seconds that it took to expand them. For an
+    expanding searcher, generated queries are appended to the documents."""
     assert loaded.documents is not None
     if not isinstance(searcher, Expanding):
         yield loaded.documents.path, 0.0
@@ -112,7 +111,7 @@ def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[P
 
 
 def _append(documents: Path, queries: Path, number: int, target: Path) -> None:
-    """Write doc_id, title and text, the text followed by the document's own `number` queries."""
+    """Write doc_id, title and text, where the document's own `number` queries follow its text."""
     schema = pa.schema([(name, pa.string()) for name in ("doc_id", "title", "text")])
     asked = _rows(queries, ["doc_id", "text"])
     rows = _rows(documents, schema.names)
@@ -120,7 +119,7 @@ def _append(documents: Path, queries: Path, number: int, target: Path) -> None:
         while batch := list(islice(rows, _BATCH)):
             for row in batch:
                 own = list(islice(asked, number))
-                # Both are in file order; the fingerprint shows that it is the same file.
+                # Both are in file order; by the fingerprint, the queries belong to this very file.
                 assert {query["doc_id"] for query in own} == {row["doc_id"]}
                 row["text"] = " ".join([row["text"] or "", *(query["text"] for query in own)])
             writer.write_table(pa.Table.from_pylist(batch, schema))

@@ -1,8 +1,7 @@
-"""Latency: the duration of one query on a system that has everything loaded.
-
-A seeded sample of the split's queries, the same for every system, is searched one by one for 100
-hits, after other queries have warmed the system up: Java in particular compiles code that runs
-often. The latency of a combined system is that of its inputs for the same query plus its own."""
+"""Latency: the duration of one query on a system that has everything loaded. A seeded sample of the
+split's queries, the same for every system, is searched one by one for 100 hits. Before that, other
+queries warm the system up, since Java compiles code that runs often. The latency of a combined
+system is that of its inputs for the same query plus its own."""
 
 import contextlib
 import random
@@ -25,22 +24,24 @@ from compute.store.store import Part
 from compute.systems.searcher import TimedCombiner, TimedSearcher
 
 HITS = 100
-"""Hits requested for each query, and given to a combiner from each of its inputs."""
+"""Hits requested per query, and given to a combiner from each of its inputs."""
 SEED = 20
 WARM_UP = 200
-"""Queries run before the timing starts,"""
+"""Maximum number of queries that are run before timing starts."""
 WARM_UP_SECONDS = 3.0
-"""or their total seconds for a slow system."""
+"""Seconds after which a slow system's warm-up ends."""
 
 Query = tuple[str, str]
 """query_id and text."""
 Answer = Callable[[Query], object]
+"""A function that answers a query."""
 Index = Callable[[Pair], contextlib.AbstractContextManager[tuple[Path, bool]]]
-"""Opens the index of a system on a dataset."""
+"""A function that opens the index of a system on a dataset."""
 
 
 def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
-    """The queries to time, and the others in random order; queries without text are in neither."""
+    """Return the queries to time, and all others, in random order; queries without text are
+    omitted."""
     rows = queries.dropna(subset=["text"]).sort_values("query_id")
     asked = [row for row in zip(rows["query_id"], rows["text"], strict=True) if row[1].strip()]
     drawn = random.Random(SEED).sample(asked, len(asked))
@@ -48,9 +49,8 @@ def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
 
 
 def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], dict[str, Any]]:
-    """latency_p50_ms and latency_p95_ms of a searched run, and how they were measured. Empty if no
-    query is to be timed; if the system cannot answer single queries, the second part gives the
-    reason."""
+    """Return latency_p50_ms and latency_p95_ms of a run, and how they were measured. Both are empty
+    if no query is to be timed; if the system cannot answer single queries, the second says why."""
     queries = pq.read_table(pair.loaded.queries.path, columns=["query_id", "text"]).to_pandas()
     timed, others = sample(queries, max(bench.settings.latency_queries, 0))
     if not timed:
@@ -61,7 +61,7 @@ def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], d
             _warm_up(answer, others or timed)
             took = list(_times(answer, timed, bench))
     except BeirscopeError as error:
-        # The hits are complete without it.
+        # The hits are complete without the latency.
         return {}, {"untimed": str(error)}
     except Exception as error:
         # A full disk, or a bug in the timing, must not lose a finished search either.
@@ -75,6 +75,7 @@ def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], d
 
 
 def _warm_up(answer: Answer, queries: Sequence[Query]) -> None:
+    """Run queries until WARM_UP of them, or WARM_UP_SECONDS, have passed."""
     start = time.perf_counter()
     for number in range(WARM_UP):
         answer(queries[number % len(queries)])
@@ -83,21 +84,21 @@ def _warm_up(answer: Answer, queries: Sequence[Query]) -> None:
 
 
 def _times(answer: Answer, queries: Sequence[Query], bench: Bench) -> Iterator[float]:
-    """Milliseconds of each query."""
+    """Yield the milliseconds of each query."""
     for number, query in enumerate(queries, 1):
         yield milliseconds(partial(answer, query))
         bench.progress(number, len(queries), "queries timed one by one")
 
 
 def milliseconds(call: Callable[[], object]) -> float:
-    """Duration of a call."""
+    """Return the duration of a call."""
     start = time.perf_counter()
     call()
     return 1000 * (time.perf_counter() - start)
 
 
 def _opened(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index) -> Answer:
-    """A function that answers a query, with everything it needs loaded until `opened` ends."""
+    """Return a function that answers a query; all it needs stays loaded until `opened` ends."""
     if pair.system.inputs:
         return _combining(opened, bench, pair, index)
     if not isinstance(pair.searcher, TimedSearcher):
@@ -108,7 +109,7 @@ def _opened(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index
 
 
 def _combining(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index) -> Answer:
-    """The inputs searched one after the other, then the combiner with their stored hits."""
+    """Return a function that searches the inputs in turn, then combines their stored hits."""
     if not isinstance(pair.searcher, TimedCombiner):
         raise Unavailable(f"{pair.system.name} answers no single queries")
     answers, hits = [], []
@@ -128,20 +129,21 @@ def _combining(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: In
 
 
 def _input(bench: Bench, of: Pair, name: str) -> Pair:
+    """Return the pair of an input. Raises Unavailable for an imported run or a missing index."""
     row = catalogued(name)
     stored = stored_hits(bench, of.loaded.dataset, name)
     imported = stored.shipped or stored.provenance.get("imported")
     if row is None or row.search is None or imported:
         raise Unavailable(f"{name} was imported: its latency is unknown")
     ready = pair(bench, row, of.loaded.dataset)
-    # Stored runs are combined without searching; no index is built only for this.
+    # No index is built for this alone: combining stored runs does not need one.
     if ready.names.index and not caches.holds(bench.settings, ready.names.index):
         raise Unavailable(f"the index of {name} is not kept here any more: run {name} --again")
     return ready
 
 
 def _by_query(hits: Part, depth: int) -> Callable[[str], DataFrame]:
-    """The first hits of a query, as many as are reranked: query_id, doc_id, rank, score."""
+    """Return a function from a query's id to its first hits (query_id, doc_id, rank, score)."""
     columns = ["query_id", "doc_id", "rank", "score"]
     first = [("rank", "<=", depth)]
     run = pq.read_table(hits.path, columns=columns, filters=first).to_pandas()

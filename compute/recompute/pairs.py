@@ -1,4 +1,4 @@
-"""Pairs: a system on a dataset, checked and loaded, with the names of its index and hits."""
+"""Pairs of a system and a dataset, checked and loaded, with the fingerprints of index and hits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from compute.systems import Combiner, Searcher, System, system
 from compute.systems.searcher import in_language
 
 EQUAL_IDS_DROPPED = "+drop-equal-ids"
-"""Suffix of a run's name if it drops documents named like the query, "as BEIR's code"."""
+"""Suffix of a run's name if it drops documents named like the query, as BEIR's code does."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Names:
 
 
 Stored = Callable[[str], Part]
-"""Function from the name of a system to its stored hits. Raises Missing or Unavailable."""
+"""A function from a system's name to its stored hits. Raises Missing or Unavailable."""
 
 
 def _none_stored(name: str) -> Part:
@@ -47,8 +47,8 @@ def names(
     drop_self: bool,
     stored: Stored = _none_stored,
 ) -> Names:
-    """Names of index and hits; nothing is read or computed. Raises Missing if an input run is
-    neither stored nor in the catalogue."""
+    """Return the fingerprints of index and hits; nothing is read or computed. Raises Missing if an
+    input run is neither stored nor in the catalogue."""
     searcher = in_language(searcher, loaded.dataset.language)
     corpus = [documents.fingerprint] if documents else []
     about = {
@@ -71,7 +71,7 @@ def names(
 
 
 def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> Names:
-    """Name and depth of an input: as stored, otherwise as it would be computed."""
+    """Return the fingerprint and depth of an input, as stored or as it would be computed."""
     if found := stored_input(name, loaded, documents, stored):
         return Names("", found.fingerprint, kept(found))
     row = catalogued(name)
@@ -81,9 +81,9 @@ def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored
 
 
 def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stored) -> Part | None:
-    """The stored run of an input, imported or computed, at any depth; None if it must be computed,
-    because there is none or one of its own inputs changed. Raises the errors of `stored` if it
-    cannot be computed."""
+    """Return the stored run of an input, imported or computed, at any depth. None means that it
+    must be computed, because there is none or one of its own inputs has changed. Raises the errors
+    of `stored` if it cannot be computed."""
     row, part = catalogued(name), None
     if row is None or row.search is None or documents is None:
         return stored(name)
@@ -103,7 +103,7 @@ def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stor
 
 
 def catalogued(name: str) -> System | None:
-    """The system of this name; None if only an imported run has it."""
+    """Return the system of this name; None if only an imported run has it."""
     try:
         return system(name)
     except WrongInput:
@@ -112,7 +112,7 @@ def catalogued(name: str) -> System | None:
 
 @dataclass(frozen=True)
 class Pair:
-    """A system on a loaded dataset, ready to be indexed and searched."""
+    """A system on a loaded dataset, ready for indexing and searching."""
 
     system: System
     searcher: Searcher | Combiner
@@ -122,20 +122,20 @@ class Pair:
     drop_self: bool
     names: Names
     stored: Stored = _none_stored
-    """The runs that it combines."""
+    """Returns the stored run of an input."""
 
 
 def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool = False) -> Pair:
-    """The first step of a run: check the system, load the dataset. `drop_equal_ids` drops documents
-    named like the query on every dataset, as BEIR's code does. Raises Unavailable, before anything
-    is done, where the system cannot run here."""
+    """Check the system and load the dataset: the first step of a run. `drop_equal_ids` drops
+    documents named like the query on every dataset, as BEIR's code does. Raises Unavailable, before
+    anything is done, if the system cannot run here."""
     searcher = system.search
     if searcher is None:
         raise Unavailable(f"{system.name} is {system.status}: python -m compute systems lists more")
     searcher = in_language(searcher, dataset.language)
     searcher.check()
     if drop_equal_ids and not dataset.drop_self:
-        # This ranking differs from the contract's, so it gets its own row and never replaces it.
+        # This ranking differs from the system's usual one, so it gets a name of its own.
         system = replace(system, name=system.name + EQUAL_IDS_DROPPED)
     fuses = isinstance(searcher, Combiner) and not searcher.READS_DOCUMENTS
     there, is_stored = as_stored(bench.store, dataset), partial(found_hits, bench, dataset.name)
@@ -155,9 +155,9 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
 
 
 def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> Part:
-    """The run of a system on a dataset. Raises Missing with the next step. Shipped runs are
-    truncated, so a shipped system made `of` them does not use them: its run is then complete once
-    computed here. Raises Unavailable if its file is damaged."""
+    """Return the run of a system on a dataset. A shipped run is truncated, so it is not used if the
+    system made `of` it is shipped, too: the run computed here is then complete. Raises Missing with
+    the next step, Unavailable if its file is damaged."""
     found = found_hits(bench, dataset.name, name, of=of)
     if found is None:
         raise Missing(
@@ -168,7 +168,7 @@ def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> P
 
 
 def found_hits(bench: Bench, dataset: str, name: str, *, of: str) -> Part | None:
-    """Like `stored_hits`, but None for a missing or damaged run."""
+    """Do the same as `stored_hits`, but return None for a missing run."""
     found = next(iter(bench.store.parts("hits", dataset, name)), None)
     if found is None or (found.shipped and bench.store.shipped(replace(found, system=of))):
         return None

@@ -1,6 +1,5 @@
-"""Recompute: load a dataset, search it with a system, score the run, publish.
-
-Each step names its output by fingerprint, so a step whose output is stored is not done again."""
+"""Recomputing a run: load a dataset, search it with a system, score the run, publish it. Each step
+names its output by a fingerprint, and is skipped if that output is stored."""
 
 import contextlib
 import time
@@ -47,7 +46,7 @@ NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a run: its parts, and whether any is new."""
+    """The outcome of a run: its parts, and whether any is new."""
 
     hits: Part
     scores: Part
@@ -55,10 +54,10 @@ class Outcome:
 
 
 def prepare(bench: Bench, pair: Pair) -> bool:
-    """The second step: the inputs of the search, and whether any was computed now. These are an
-    index, or the inputs of a combiner, which are published as runs of their own."""
+    """Build the index, or compute the input runs of a combiner, which are published as runs of
+    their own: the second step. Returns whether anything was computed now."""
     if pair.system.inputs:
-        # Compute all of them; `any` must not stop at the first new one.
+        # All of them are computed: `any` must not stop at the first new one.
         made = [outcome.new for outcome in _inputs(bench, pair)]
         return any(made)
     with index(bench, pair) as (_, built):
@@ -66,7 +65,7 @@ def prepare(bench: Bench, pair: Pair) -> bool:
 
 
 def _inputs(bench: Bench, pair: Pair) -> Iterator[Outcome]:
-    """The stored runs of the inputs, in order; missing ones are computed and published."""
+    """Yield the stored runs of the inputs, in order; compute and publish missing ones."""
     for name in pair.system.inputs:
         hits = stored_input(name, pair.loaded, pair.documents, pair.stored)
         if hits is not None:
@@ -77,7 +76,7 @@ def _inputs(bench: Bench, pair: Pair) -> Iterator[Outcome]:
 
 @contextlib.contextmanager
 def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
-    """The second step: the folder of the index, and whether it was built now; kept while used."""
+    """Yield the folder of the index, and whether it was built now; it is kept while in use."""
     built = False
 
     def build(aside: Path) -> None:
@@ -99,8 +98,8 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
 
 
 def search(bench: Bench, pair: Pair) -> tuple[unpublished_hits.Draft, bool]:
-    """The third step: the canonical run of every query of the split, and whether it is new. It is
-    kept as a draft until it is published."""
+    """Return the canonical run of every query of the split, and whether it is new: the third step.
+    It is kept as a draft until it is published."""
     draft = unpublished_hits.kept(bench.settings, pair.names.hits)
     if draft is not None:
         return draft, False
@@ -113,15 +112,16 @@ def search(bench: Bench, pair: Pair) -> tuple[unpublished_hits.Draft, bool]:
 
 
 Found = tuple[DataFrame, dict[str, float], efficiency.Costs]
-"""Hits, the seconds of indexing and search, and all other measurements of the run."""
+"""Hits, the seconds of indexing and searching, and all other measurements of the run."""
 
 
 def _searched(bench: Bench, pair: Pair) -> Found:
+    """Search the dataset with an index; return the hits and their costs."""
     settings, searcher = bench.settings, pair.searcher
     assert not isinstance(searcher, Combiner)
     with index(bench, pair) as (folder, _):
         seconds = float(efficiency.index_record(folder).get("seconds", 0.0))
-        # One rank deeper if self hits will be removed, so that the full depth remains.
+        # One rank deeper if self hits will be dropped, so that the full depth remains.
         depth = settings.depth + pair.drop_self
         queries = read(pair.loaded.queries)
         with efficiency.watched() as cost:
@@ -136,6 +136,7 @@ def _searched(bench: Bench, pair: Pair) -> Found:
 
 
 def _combined(bench: Bench, pair: Pair) -> Found:
+    """Combine the input runs; return the hits and their costs."""
     settings, combiner = bench.settings, pair.searcher
     assert isinstance(combiner, Combiner)
     hits = [outcome.hits for outcome in _inputs(bench, pair)]
@@ -157,12 +158,12 @@ def publish(
     again: bool = False,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """The last step: score and publish; stored results are kept unless `again`."""
+    """Score and publish a run: the last step. A stored run is kept unless `again`."""
     stored = published(bench, pair, again=again)
     if stored:
         return score(bench, pair.loaded, stored)
     if again and not bench.job:
-        # A draft may be this job's own, written before an interruption.
+        # Within a job the draft is kept: the job itself may have written it before an interruption.
         unpublished_hits.drop(bench.settings, pair.names.hits)
     draft, _ = search(bench, pair)
     about = provenance.record(
@@ -178,7 +179,7 @@ def publish(
     loaded, name = pair.loaded, pair.names.hits
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
-    # Otherwise a run published meanwhile by another process would be lost.
+    # Under the lock, since a run that another process published meanwhile must be kept, too.
     with bench.store.alone("import") if version is not None else contextlib.nullcontext():
         outcome = publish_run(
             bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
@@ -188,14 +189,14 @@ def publish(
 
 
 def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
-    """The queries that the system searches in place of the dataset's, if it does so."""
+    """Return the queries that the system searches instead of the dataset's, as a part by kind."""
     if not isinstance(pair.searcher, Rewriting):
         return {}
     return {"augmented": pair.searcher.queries(read(pair.loaded.queries), bench.settings)}
 
 
 def _timed(bench: Bench, pair: Pair, draft: unpublished_hits.Draft) -> efficiency.Costs | None:
-    """Costs of the run, with latency measured now; None for a draft of an earlier version."""
+    """Return the costs of the run, with latency measured now; None for a draft without costs."""
     if not draft.costs:
         return None
     values, about = latency.measure(bench, pair, partial(index, bench))
@@ -203,7 +204,7 @@ def _timed(bench: Bench, pair: Pair, draft: unpublished_hits.Draft) -> efficienc
 
 
 def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
-    """The queries, the corpus if it is searched or read, and the runs of the inputs."""
+    """Return the queries, the corpus if it is searched or read, the input runs and the models."""
     found = freshness.of_hits(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
     dataset = pair.loaded.dataset
     runs = (stored_hits(bench, dataset, name) for name in pair.system.inputs)
@@ -212,7 +213,7 @@ def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
 
 
 def _command(pair: Pair) -> list[str]:
-    """The command that repeats the run."""
+    """Return the command that repeats the run."""
     dataset = pair.loaded.dataset
     name = pair.system.name.removesuffix(EQUAL_IDS_DROPPED)
     option = ["--drop-equal-ids"] if pair.system.name != name else []
@@ -220,14 +221,14 @@ def _command(pair: Pair) -> list[str]:
 
 
 def published(bench: Bench, pair: Pair, *, again: bool = False) -> Part | None:
-    """The stored hits that need not be searched again; with `again`, only those of this job."""
+    """Return the stored hits that need not be searched again; with `again`, only this job's own."""
     dataset = pair.loaded.dataset.name
     stored = whole_run(bench.store, dataset, pair.system.name, pair.names.hits)
     return None if stored and again and stored.job != bench.job else stored
 
 
 def whole_run(store: Store, dataset: str, system: str, name: str) -> Part | None:
-    """The hits of this name, if they and their top ranks are stored and undamaged."""
+    """Return the hits of this fingerprint, if they and their top ranks are stored and undamaged."""
     stored = store.done("hits", dataset, system, name)
     top = store.part("top", dataset, system)
     return stored if stored and top and not store.verify(top).damage else None
@@ -242,9 +243,9 @@ def run(
     drop_equal_ids: bool = False,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """Search the dataset with the system, score, publish; nothing if the run is stored. With a
-    `version`, a run with other hits that it replaces is kept. Raises Unavailable before anything is
-    done if the system cannot run here."""
+    """Search the dataset with the system, score and publish the run; do nothing if it is stored.
+    With a `version`, a run with other hits is kept when this one replaces it. Raises Unavailable,
+    before anything is done, if the system cannot run here."""
     ready = pair(bench, system, dataset, drop_equal_ids=drop_equal_ids)
     return publish(bench, ready, again=again, version=version)
 
@@ -261,9 +262,10 @@ def publish_run(
     more: Mapping[str, DataFrame] = NOTHING,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once. `more`
-    contains further provenance, by kind. With a `version`, the run that it replaces is kept. Raises
-    the errors of `run_versions.keep`."""
+    """Store a canonical run: its hits, top 10, scores, lengths and costs become visible together.
+    `name` is the fingerprint of the hits, and `about` their provenance. `more` has further parts by
+    kind. `version` labels the new run; with it, the run that this one replaces is kept, unless its
+    hits are equal. Raises the errors of `run_versions.keep`."""
     # An imported run depends only on the queries: its corpus is unknown.
     about = {"inputs": freshness.of_hits(loaded.queries)} | about | {"depth": depth}
     about |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied}
@@ -276,7 +278,7 @@ def publish_run(
             of = bench.store, publication, dataset, system
             about |= run_versions.keep(*of, version, run.batches(ROW_GROUP))
         for kind in OF_RUNS:
-            # Those of the run that this one replaces.
+            # Those parts belong to the run that this one replaces.
             publication.remove(kind, dataset, system)
         wanted = [*MEASURES, *measured]
         how = {"depth": depth, "subtopics": subtopics(loaded)}
@@ -298,7 +300,7 @@ def publish_run(
 
 
 def _more_measures(bench: Bench, loaded: Loaded, system: str, depth: int) -> list[str]:
-    """Further measures of a new run: from the settings, the superseded run and the dataset."""
+    """Return a new run's further measures: of settings, dataset and the superseded run."""
     before = scored_measures.more_of(bench.store.part("scores", loaded.dataset.name, system))
     of_settings = scored_measures.of_settings(bench.settings)
     named = scored_measures.more(before, of_settings, scored_measures.of_dataset(loaded))
@@ -315,9 +317,9 @@ def score(
     again: bool = False,
     measures: Collection[str] = (),
 ) -> Outcome:
-    """The scores of a stored run, computed only if run, judgements or measures changed. Besides
-    MEASURES, `measures`, those of the settings and those of earlier scores are computed if the
-    stored hits are deep enough. Raises WrongInput for an unknown measure."""
+    """Return the scores of a stored run; recompute them only if run, judgements or measures have
+    changed. Besides MEASURES, they include `measures`, those of the settings and those of earlier
+    scores, if the stored hits are deep enough. Raises WrongInput for an unknown measure."""
     stored = bench.store.part("scores", hits.dataset, hits.system)
     before, further = scored_measures.more_of(stored), repeats.of(bench.store, hits)
     more = _measures_of(bench, loaded, hits, measures)
@@ -338,7 +340,7 @@ def score(
 def _measures_of(
     bench: Bench, loaded: Loaded, hits: Part, asked: Collection[str] = ()
 ) -> list[str]:
-    """Further measures of a stored run: also those by which it is scored, as far as possible."""
+    """Return those of a run's further measures, including its present ones, that are possible."""
     before = scored_measures.more_of(bench.store.part("scores", hits.dataset, hits.system))
     of_settings = scored_measures.of_settings(bench.settings)
     named = scored_measures.more(before, of_settings, asked, scored_measures.of_dataset(loaded))
@@ -355,9 +357,9 @@ def _scored(
     beside: DataFrame | None = None,
     publication: Publication | None = None,
 ) -> Outcome:
-    """The scores of a run by measures, and those in `beside`, published as one part; of several
-    runs their means, and the scores of each beside them."""
-    # Shipped hits were truncated: their shipped scores may use deeper ranks.
+    """Score a run by `measures`, and publish these scores with those in `beside` as one part. If
+    the system has several runs, the scores are means, and each run's scores are also published."""
+    # Shipped hits are truncated, while their shipped scores may use deeper ranks.
     depth = scored_measures.kept(hits)
     start, how = time.perf_counter(), {"depth": depth, "subtopics": subtopics(loaded)}
     score = partial(evaluate, judgements=read(loaded.judgements), measures=measures, **how)
@@ -384,7 +386,7 @@ def _scored(
         scored = add("scores", whole, fingerprint=called)
         if further:
             add("run_scores", of_runs, fingerprint=fingerprint("run_scores", [called]))
-        # Other judgements mean other judged documents.
+        # With other judgements, the lengths of judged documents change.
         lengths.add_dataset(bench.store, published, loaded)
     return Outcome(hits, scored, new=True)
 
@@ -392,8 +394,8 @@ def _scored(
 def add_repeat(
     bench: Bench, loaded: Loaded, hits: Part, run: runs.Run, about: dict[str, Any]
 ) -> Outcome:
-    """Store a canonical run as another one of the system with these hits; scores are then means.
-    `about` is its provenance. Raises Unavailable for damaged runs."""
+    """Store a canonical run as another run of the system with these hits; its scores become means.
+    `about` is the run's provenance. Raises Unavailable if a run is damaged."""
     before = repeats.of(bench.store, hits)
     known = [*repeats.recorded(before), about]
     number = pa.scalar(len(known) + 1, pa.int32())
@@ -421,7 +423,7 @@ def add_repeat(
 
 
 def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
-    """The dataset as it is stored, whether or not its source still exists. Raises Missing."""
+    """Return a dataset as it is stored, even if its source no longer exists. Raises Missing."""
     loaded = stored(store, dataset)
     if loaded is None:
         read = [part for part in store.parts(system="") if part.kind in damage.READ]
@@ -433,23 +435,23 @@ def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
 
 
 def read(part: Part) -> DataFrame:
-    """A part as a frame, without dataset and system, which have one value throughout."""
+    """Return a part as a frame without the columns dataset and system, which are constant."""
     table = pq.read_table(part.path)
     return table.drop_columns(list(constants(part.kind, part.dataset, part.system))).to_pandas()
 
 
 def subtopics(loaded: Loaded) -> DataFrame | None:
-    """The judgements by subtopic of a stored dataset; None if it has none."""
+    """Return the judgements by subtopic of a stored dataset; None if it has none."""
     return read(loaded.subtopics) if loaded.subtopics else None
 
 
 def remarks(outcome: Outcome) -> list[str]:
-    """Remarks of `check` that affect the scores of an imported run."""
+    """Return the remarks of `check` that affect the scores of an imported run."""
     return outcome.hits.provenance.get("remarks", [])
 
 
 def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
-    """Means of a run, and possible reasons for low values."""
+    """Return the mean scores of a run as text, with possible reasons for low values."""
     scores = read(outcome.scores).groupby("measure")["value"].mean()
     wanted = dict.fromkeys(["nDCG@10", "R@100", *measures])
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)
@@ -457,7 +459,7 @@ def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
     by_run = bench.store.part("run_scores", outcome.hits.dataset, outcome.hits.system)
     if by_run and by_run.rows:
-        # Imported late, since most commands need no SciPy.
+        # Imported here because most commands need no SciPy.
         from compute.evaluate.distributions import runs_said
 
         news.insert(0, runs_said(read(by_run), "nDCG@10"))
@@ -465,7 +467,7 @@ def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
 
 
 def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
-    """Possible reasons for a lower score."""
+    """Yield possible reasons for a lower score."""
     about = hits.provenance
     queries = bench.store.part("queries", hits.dataset)
     top = bench.store.part("top", hits.dataset, hits.system)
@@ -478,7 +480,8 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
 
 
 def left_out(about: Mapping[str, Any]) -> Iterator[str]:
-    """The hits left out according to a run's provenance; self hits only for an imported run."""
+    """Yield a clause on each kind of hits that a run left out, from its provenance; on self hits
+    only if the run was imported."""
     for name, text in provenance.TREATED.items():
         words, mark, _ = text.removeprefix("hits ").partition(", left out")
         if mark and about.get(name) and (name != "self_hits" or about.get("imported")):

@@ -1,4 +1,4 @@
-"""Stored scores, computed a second time by pytrec_eval, and the differences between the two."""
+"""A check of stored scores: pytrec_eval computes them a second time, and both are compared."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from compute.store.loading import Bench
 from compute.store.store import Part, Store
 
 APART = 1e-9
-"""Two values of a query that differ by more than this show a bug in one of the two programs."""
+"""If two values of a query differ by more than this, one of the two programs has a bug."""
 FILE = "score-check.json"
 _NAMES: Mapping[str, tuple[str, str]] = {
     "nDCG": ("ndcg", "ndcg_cut"),
@@ -32,34 +32,34 @@ _NAMES: Mapping[str, tuple[str, str]] = {
     "Rprec": ("Rprec", ""),
     "Bpref": ("bpref", ""),
 }
-"""Formulas by their names in pytrec_eval: without a cut-off, and with one."""
+"""The names of formulas in pytrec_eval, without a cut-off and with one."""
 
 
 @dataclass(frozen=True)
 class ScoreCheck:
-    """The outcome for every stored run."""
+    """The outcome for all stored runs."""
 
     date: str
     pytrec_eval: str
-    """Version of pytrec_eval."""
+    """The version of pytrec_eval."""
     runs: int
     values: int
-    """Values of queries that were compared."""
+    """Number of queries' values that were compared."""
     measures: list[str]
     not_compared: list[str]
     """Measures that pytrec_eval does not compute."""
     largest: float
     """The largest difference."""
     where: str
-    """The query, measure, system and dataset of that difference; empty if it is 0."""
+    """The measure, query, system and dataset of that difference; empty if it is 0."""
 
     @property
     def agrees(self) -> bool:
-        """Return whether all values agree."""
+        """Whether all values agree."""
         return self.largest <= APART
 
     def __str__(self) -> str:
-        """The outcome as a sentence."""
+        """Return the outcome as sentences."""
         if not self.values:
             return "No stored score could be compared with pytrec_eval's."
         largest = f"The largest difference is {self.largest:.1e} ({self.where})."
@@ -71,7 +71,7 @@ class ScoreCheck:
 
 
 def last(store: Store) -> ScoreCheck | None:
-    """The outcome of the last check; None before the first check."""
+    """Return the outcome of the last check; None before the first check."""
     try:
         return ScoreCheck(**json_files.parsed((store.home / FILE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -79,8 +79,8 @@ def last(store: Store) -> ScoreCheck | None:
 
 
 def check(bench: Bench) -> ScoreCheck:
-    """Score every stored run with pytrec_eval and store the outcome. Shipped runs are truncated, so
-    only the measures within their depth are compared. Raises Unavailable without pytrec_eval."""
+    """Score every stored run with pytrec_eval, and store the outcome. Shipped runs are truncated,
+    so only measures within their depth are compared. Raises Unavailable without pytrec_eval."""
     runs, values, largest, where = 0, 0, 0.0, ""
     measures, others = set[str](), set[str]()
     hits_parts = [part for part in bench.store.parts("hits") if not part.damage]
@@ -105,7 +105,8 @@ def check(bench: Bench) -> ScoreCheck:
 
 
 def _compared(store: Store, hits: Part) -> tuple[DataFrame, set[str]]:
-    """query_id, measure, apart of a run; and the measures that pytrec_eval does not compute."""
+    """Return query_id, measure, apart (the difference) of a run, and the measures that pytrec_eval
+    does not compute."""
     scores = store.part("scores", hits.dataset, hits.system)
     judgements = store.part("judgements", hits.dataset)
     none = DataFrame(columns=["query_id", "measure", "apart"])
@@ -126,8 +127,8 @@ def _compared(store: Store, hits: Part) -> tuple[DataFrame, set[str]]:
 
 
 def scored(run: DataFrame, judgements: DataFrame, measures: Sequence[Measure]) -> DataFrame:
-    """query_id, measure, value of a run by pytrec_eval, from its scores and not from its ranks.
-    `run` has query_id, doc_id, score; `judgements` query_id, doc_id, relevance. A judged query
+    """Return query_id, measure, value of a run by pytrec_eval, from its scores and not its ranks.
+    `run` has query_id, doc_id, score; `judgements` has query_id, doc_id, relevance. A judged query
     without hits scores 0. Raises Unavailable if pytrec_eval is not installed."""
     judged_run = run[run["query_id"].isin(judgements["query_id"].unique())]
     listed = _by_query(judged_run, "score")
@@ -140,7 +141,8 @@ def scored(run: DataFrame, judgements: DataFrame, measures: Sequence[Measure]) -
 def _values(
     measures: Sequence[Measure], listed: dict[str, dict[str, Any]], judgements: DataFrame
 ) -> DataFrame:
-    """The values of measures whose gain is the relevance."""
+    """Return query_id, measure, value by pytrec_eval, for measures that share one function `worth`
+    from relevance to gain. `listed` has the score of each document of each query."""
     try:
         import pytrec_eval
     except ModuleNotFoundError:
@@ -156,8 +158,8 @@ def _values(
     for measure, name in names.items():
         column = found[name.replace(".", "_")]
         if measure.k and name == "recip_rank":
-            # trec_eval does not cut off reciprocal rank, so a relevant document below rank k is
-            # dropped here.
+            # trec_eval does not cut off the reciprocal rank, so one below rank k is set to 0
+            # here.
             column = column.where(column >= 1 / measure.k, 0.0)
         values[str(measure)] = column
     wide = DataFrame(values, index=pd.Index(list(judged), name="query_id"))
@@ -165,12 +167,13 @@ def _values(
 
 
 def _name(measure: Measure) -> str:
-    """The name of the measure in pytrec_eval."""
+    """Return the name of the measure in pytrec_eval."""
     whole, cut = _NAMES[measure.formula.name]
     return f"{cut}.{measure.k}" if measure.k and cut else whole
 
 
 def _by_query(frame: DataFrame, column: str) -> dict[str, dict[str, Any]]:
+    """Return a value per document per query, as pytrec_eval expects it."""
     ordered = frame.sort_values("query_id", kind="stable")
     starts = (~ordered["query_id"].duplicated()).to_numpy().nonzero()[0].tolist()
     pairs = list(zip(ordered["doc_id"].tolist(), ordered[column].tolist(), strict=True))

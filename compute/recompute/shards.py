@@ -32,28 +32,28 @@ from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span
 
 _COST = "shard.json"
-"""File in a shard with the cost of building it."""
+"""The file in a shard that records the cost of building it."""
 _SHA256 = 64
-"""Number of bytes at the end of a shard, after the tar."""
+"""Length in bytes of the SHA-256 at the end of a shard, after the tar."""
 _BLOCK = 1024**2
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Documents of a corpus, by position, for one system."""
+    """A range of a corpus's documents, by position, for one system."""
 
     name: str
     system: str
-    """Empty for word counts, which need none."""
+    """The system; empty for word counts, which need none."""
     first: int
     last: int
-    """The place after that of the last document."""
+    """The position after that of the last document."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Divided work: its builder and its documents."""
+    """Work that can be divided: what builds it, and its documents."""
 
     maker: Divisible
     documents: Part
@@ -62,23 +62,23 @@ class Work:
 
 
 def of_index(pair: Pair) -> Work | None:
-    """The index of a pair, if it can be divided."""
+    """Return the work of building a pair's index; None if it cannot be divided."""
     maker, documents = pair.searcher, pair.documents
-    # Documents with generated queries are not a part of the store.
+    # Documents with generated queries are no part of the store, so that index is not divided.
     if documents is None or not isinstance(maker, Divisible) or isinstance(maker, Expanding):
         return None
     return Work(maker, documents, pair.loaded.dataset.name, pair.system.name)
 
 
 def of_counts(loaded: Loaded) -> Work | None:
-    """The word counts of a dataset, if it has documents."""
+    """Return the work of counting a dataset's words; None if it has no documents."""
     documents = loaded.documents
     return Work(overlap.Counting(documents), documents, loaded.dataset.name) if documents else None
 
 
 def plan(bench: Bench, pair: Pair) -> list[Shard]:
-    """The shards to build before the index of a pair; for a fusion, those of its inputs. None if
-    the index exists, the corpus is smaller than two shards, or the system cannot be divided."""
+    """Return the shards to build before the index of a pair; for a fusion, those of its inputs.
+    There are none if the index exists, the corpus is too small, or the system cannot be divided."""
     if isinstance(pair.searcher, Combiner):
         inputs = (shard for name in pair.system.inputs for shard in _of_input(bench, pair, name))
         return list({shard.name: shard for shard in inputs}.values())
@@ -88,13 +88,14 @@ def plan(bench: Bench, pair: Pair) -> list[Shard]:
 
 
 def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
+    """Return the shards to build before an input run."""
     there = pairs.stored_input(name, pair.loaded, pair.documents, pair.stored)
     row = None if there else pairs.catalogued(name)
     return plan(bench, pairs.pair(bench, row, pair.loaded.dataset)) if row else []
 
 
 def divided(bench: Bench, work: Work | None) -> list[Shard]:
-    """The shards of some work, existing or not; empty if it is not divided."""
+    """Return the shards of some work, existing or not; none if it is not divided."""
     if work is None:
         return []
     size, total = work.maker.piece_documents(bench.settings), work.documents.rows
@@ -110,7 +111,7 @@ def _named(work: Work, span: Span) -> str:
 
 
 def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
-    """Build a shard; returns whether it was missing. Raises Conflict if the documents changed."""
+    """Build a shard; return whether it was missing. Raises Conflict if the documents changed."""
     if work is None or _named(work, (shard.first, shard.last)) != shard.name:
         changed = work.dataset if work else "the dataset"
         of = f" or {shard.system}" if shard.system else ""
@@ -128,6 +129,7 @@ def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
 
 
 def _make(bench: Bench, work: Work, shard: Shard, folder: Path) -> dict[str, Any]:
+    """Build a shard in a folder; return its cost."""
     span = shard.first, shard.last
     with efficiency.watched() as cost:
         work.maker.make_piece(work.documents.path, span, folder, bench.settings, bench.progress)
@@ -136,8 +138,8 @@ def _make(bench: Bench, work: Work, shard: Shard, folder: Path) -> dict[str, Any
 
 @contextmanager
 def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
-    """The word counts of a dataset from its shards; missing shards are built. None if there is no
-    shard: then all documents are counted at once."""
+    """Yield the word counts in a dataset's shards; missing shards are built. Yields None if there
+    is no shard: all documents are then counted at once."""
     work = of_counts(loaded)
     wanted = divided(bench, work)
     if work is None or not any(_taken(bench, shard) for shard in wanted):
@@ -151,7 +153,7 @@ def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
 
 
 def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]]:
-    """Copy the existing shards into the folder of the complete index; returns the cost of each. A
+    """Copy the existing shards to the folder of the complete index; return the cost of each. A
     folder left by an interrupted call is resumed."""
     for left in folder.glob("*.unpacked"):
         _move(left, folder)
@@ -181,7 +183,7 @@ def _file(bench: Bench, shard: Shard) -> Path:
 
 
 def _taken(bench: Bench, shard: Shard) -> bool:
-    """Return whether the shard exists or was fetched from the bucket, and keep it for a while."""
+    """Return whether the shard exists or was fetched from the bucket; if so, prolong its life."""
     file, there = _file(bench, shard), bench.store.bucket
     with contextlib.suppress(FileNotFoundError):
         os.utime(file)
@@ -193,7 +195,7 @@ def _taken(bench: Bench, shard: Shard) -> bool:
 
 
 def _is_whole(file: Path) -> bool:
-    """Return whether a shard ends in the SHA-256 of its content; remove it if not."""
+    """Return whether a shard ends with the SHA-256 of its content; remove it if not."""
     found, rest = hashlib.sha256(), file.stat().st_size - _SHA256
     with file.open("rb") as stream:
         while block := stream.read(min(_BLOCK, max(rest, 0))):
@@ -221,18 +223,20 @@ def _write(folder: Path, file: Summed) -> None:
 
 
 def _unpack(file: Path, folder: Path, name: str) -> None:
+    """Unpack a shard into the folder of the index, in a way that an interrupted call can resume."""
     aside = folder / f"{name}.part"
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     with tarfile.open(file) as tar:
         untar(tar, aside)
     (aside / _COST).rename(aside / f"{name}.json")
-    # From here on it is moved atomically, by this call or by the next one.
+    # From here on, this call or the next one moves all of it.
     aside.rename(folder / f"{name}.unpacked")
     _move(folder / f"{name}.unpacked", folder)
 
 
 def _move(unpacked: Path, folder: Path) -> None:
+    """Move the files of an unpacked shard into the folder of the index."""
     for path in list(_files(unpacked)):
         target = folder / path.relative_to(unpacked)
         target.parent.mkdir(parents=True, exist_ok=True)

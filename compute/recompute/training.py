@@ -1,4 +1,4 @@
-"""Training of one system: material, training, and joint publication of its model and losses."""
+"""Training of one system: load the material, train, publish the model and the losses together."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ from compute.systems.training.recipes import MODEL, Material
 
 @dataclass(frozen=True)
 class Trained:
-    """Outcome of a training."""
+    """The outcome of a training."""
 
     model: Part
     losses: Part
@@ -28,8 +28,9 @@ class Trained:
 
 
 def named(text: str, dataset: str) -> System:
-    """The system that a recipe makes from a dataset: `genq[scifact](seed=1)` from `genq(seed=1)`.
-    Raises WrongInput for a system that is not trained, and if `text` names another dataset."""
+    """Return the system that a recipe makes from a dataset: `genq[scifact](seed=1)` for
+    `genq(seed=1)`. Raises WrongInput if the system is not trained or `text` names another
+    dataset."""
     read = names.parse(text)
     row = SYSTEMS.get(read.base)
     if row is None or row.recipe is None:
@@ -41,9 +42,9 @@ def named(text: str, dataset: str) -> System:
 
 
 def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -> Trained:
-    """Train the system that `named` returned and publish its model; nothing if it is stored. An
-    interrupted training resumes from its last checkpoint. Raises Unavailable before anything is
-    done if something is missing."""
+    """Train the system that `named` returned and publish its model; do nothing if it is stored. An
+    interrupted training resumes at its last checkpoint. Raises Unavailable, before anything is
+    done, if something is missing."""
     recipe = row.recipe
     assert recipe is not None
     recipe.check()
@@ -67,7 +68,7 @@ def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -
 
 
 def model_name(row: System) -> str:
-    """The name of a trained system without the parameters that affect only its search."""
+    """Return the name of a trained system without the parameters that affect only its search."""
     read = names.parse(row.name)
     assert row.recipe is not None
     kept = [(name, value) for name, value in read.parameters if name not in row.recipe.SEARCH]
@@ -75,6 +76,7 @@ def model_name(row: System) -> str:
 
 
 def _stored(bench: Bench, dataset: Dataset, name: str, made: str) -> Trained | None:
+    """Return the stored model and losses of this recipe; None if there are none."""
     model = bench.store.part("model", dataset.name, name)
     curve = bench.store.part("training", dataset.name, name)
     if model is None or curve is None or model.provenance["made_of"] != made:
@@ -90,7 +92,7 @@ def _about(
     material: Material,
     facts: dict[str, Any],
 ) -> dict[str, Any]:
-    """Provenance of a model."""
+    """Return the provenance of a model."""
     assert row.recipe is not None
     read = names.parse(model_name(row))
     untrained = names.Name(read.base, parameters=read.parameters)
@@ -107,6 +109,7 @@ def _about(
 def _publish(
     bench: Bench, dataset: Dataset, name: str, place: Any, about: dict[str, Any]
 ) -> Trained:
+    """Publish the model in a folder, with its losses."""
     content = trained.content_hash(place / MODEL)
     curve = losses.frame(losses.rows(place))
     words = about.pop("words")

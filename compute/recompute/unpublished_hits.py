@@ -1,5 +1,5 @@
-"""Drafts: hits of a search, kept under their fingerprint until they are published. A job that died
-between searching and publishing finds its draft here and does not search again."""
+"""Drafts: the hits of a search, kept under their fingerprint until they are published. If a job
+dies between searching and publishing, it finds its draft here and need not search again."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from compute.base.settings import Settings
 from compute.evaluate.runs import Run
 
 _OWN = re.compile(r"[\da-f]{64}\.parquet|\.[\da-f]{32}\.tmp")
-"""The file names used here: other files in the folder belong to other modules."""
+"""Matches the names of files written here; other files in the folder are left alone."""
 STAYS = 24 * 3600
 """Seconds for which the draft of an abandoned job is kept."""
 _FACTS = b"beirscope"
@@ -27,16 +27,16 @@ _FACTS = b"beirscope"
 
 @dataclass(frozen=True)
 class Draft:
-    """A canonical run and its costs, in seconds by name."""
+    """A canonical run, and its costs in seconds by name (`facts`)."""
 
     run: Run
     facts: Mapping[str, float]
     costs: Mapping[str, Any] = field(default_factory=dict)
-    """Costs: `values` by measure, and details in `about`; empty for an old draft."""
+    """All costs: `values` by measure, and details in `about`; empty for an old draft."""
 
 
 def kept(settings: Settings, fingerprint: str) -> Draft | None:
-    """The draft of these hits if a search was finished; a damaged draft is removed."""
+    """Return the draft of these hits if their search was finished; remove a damaged draft."""
     file = _file(settings, fingerprint)
     try:
         return _read(file)
@@ -56,7 +56,7 @@ def _read(file: Path) -> Draft:
 
 
 def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
-    """Write the draft to a temporary file and rename it, so that it is never incomplete."""
+    """Write the draft under another name and rename it, so that it is never incomplete."""
     file = _file(settings, fingerprint)
     make_folder(file.parent)
     _forget_old(file.parent)

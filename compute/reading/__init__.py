@@ -1,1 +1,1 @@
-"""One published version of the store, open for questions."""
+"""One published version of the store, open for queries."""

@@ -1,4 +1,4 @@
-"""The newest version of a store, opened before a page requests it."""
+"""Opening the newest version of a store before a page requests it."""
 
 import atexit
 import logging
@@ -16,17 +16,17 @@ from compute.store.state import Outgrown
 
 log = logging.getLogger(__name__)
 PAUSE, PATIENCE = 0.25, 5.0
-"""Seconds between checks for a new version, and after which nobody waits for it to open."""
+"""Seconds between checks for a new version, and how long a page waits for one to open."""
 FIRST, LAST = 3.0, 20.0
-"""Seconds to wait for the first page of a process, which is drawn alone, and at the end of the
-process for a version that is being opened."""
+"""Seconds for which a process first only serves its first page, and for which it waits, at its end,
+for a version that is still being opened."""
 BREATH, PART_PACE = 1.0, 0.25
-"""Seconds, per open page but one, between two requests to all pages to check whether they are out
-of date; and, per part that follows judgements, between two redraws of these. Both therefore use
-only part of a processor."""
+"""Seconds, for each open page but one, between two requests to all pages to check whether they are
+out of date; and, for each part of a page that follows judgements, between two redraws of these
+parts. Both therefore take only a share of a processor."""
 CALM, LONGEST = 5.0, 120.0
-"""A page with a part that follows judgements is redrawn after this many seconds without a new one,
-or this many seconds after it was last drawn."""
+"""A page with a part that follows judgements is redrawn once there was no new judgement for CALM
+seconds, or LONGEST seconds after it was last drawn."""
 PART, PAGE = "part", "page"
 OUTGROWN = (
     "a newer Beirscope has migrated this store: stop this server, update it and restart it;"
@@ -35,10 +35,10 @@ OUTGROWN = (
 
 
 class Pages(Protocol):
-    """Open pages that are notified of news."""
+    """The open pages, which are told when something is new."""
 
     def number(self, kind: str) -> int:
-        """Number of open pages that have a part of this kind."""
+        """Return the number of open pages that have a part of this kind."""
         ...
 
     def wake(self, kind: str) -> None:
@@ -47,16 +47,16 @@ class Pages(Protocol):
 
 
 class Ahead:
-    """Opener of each new version: counts its added judgements, and notifies the pages."""
+    """Opens each new version, counts the added judgements in it, and tells the pages."""
 
     def __init__(self, answers: Callable[[], Answers], pages: Pages) -> None:
         self._answers, self._pages = answers, pages
         self.version = 0
-        """The newest open version; 0 for none."""
+        """The newest version that is open; 0 if none is."""
         self.beat = -math.inf
         """Time of the last check."""
         self.judgement, self.judged = 0, -math.inf
-        """The newest judgement, and when it was seen."""
+        """The newest judgement, and the time when it was noticed."""
         self.outgrown = False
         """True once a newer Beirscope has migrated the store."""
         self._counted = 0
@@ -66,26 +66,27 @@ class Ahead:
         self._failed = ""
 
     def current(self) -> Version:
-        """Version that a page shows now; a new version is shown when it is open."""
+        """Return the version that a page shows now; a new version is shown once it is open."""
         store = self._answers().store
         waits = time.monotonic() - self.beat < PATIENCE
         return self.version if waits else store.version(), store.judgement_version()
 
     def await_published(self) -> None:
-        """Wait until this process's own publications are shown."""
+        """Wait until what this process has published is shown."""
         while self.current()[0] < self._answers().store.version():
             time.sleep(PAUSE / 5)
 
     def is_outdated(self, shown: Version | None, begun: float, *, follows: bool) -> bool:
-        """Return whether a page that has shown this version since `begun` is out of date.
-        Judgements alone may wait for a while if many pages are open, or if a part of the page
-        follows them."""
+        """Return whether a page that has shown this version since `begun` is out of date. New
+        judgements may wait for a while if many pages are open or a part of the page `follows`
+        them."""
         current = self.current()
         if shown is None or shown[0] != current[0]:
             return True
         return shown != current and not self._may_wait(current[1], begun, follows=follows)
 
     def _may_wait(self, judgement: int, begun: float, *, follows: bool) -> bool:
+        """Return whether a page need not be redrawn yet for new judgements."""
         now = time.monotonic()
         calm = judgement == self.judgement and now > self.judged + CALM
         return now < begun + self._breath() or (follows and not calm and now < begun + LONGEST)
@@ -94,20 +95,20 @@ class Ahead:
         return BREATH * max(1, self._pages.number(PAGE) - 1)
 
     def prepare(self) -> None:
-        """Open the newest version."""
+        """Open the newest version, and list its parts by dataset."""
         answers = self._answers()
         manifest = answers.store.version()
         answers.overlays(manifest)
         answers.holding(manifest)
 
     def stay(self) -> Thread:
-        """Open every version before a page requests it, in the returned thread."""
+        """Start a thread that opens every version before a page requests it, and return it."""
         ending = Event()
         thread = Thread(target=self._stay, args=[ending], daemon=True)
         thread.start()
 
         def end() -> None:
-            # A process that ends while a thread is in a C++ library may be aborted.
+            # A process that ends while a thread runs code of a C++ library may be aborted.
             ending.set()
             thread.join(LAST)
 
@@ -140,6 +141,7 @@ class Ahead:
         self._failed = failed
 
     def _look_for_newer(self) -> None:
+        """Notice, once, that a newer Beirscope has migrated the store."""
         if self.outgrown:
             return
         try:
@@ -150,7 +152,7 @@ class Ahead:
             sys.stderr.write(f"{OUTGROWN}\n")
 
     def open_newest(self) -> None:
-        """Open the newest version, with the data that most readers need."""
+        """Open the newest version, and prepare what most readers need."""
         answers = self._answers()
         manifest = answers.store.version()
         if manifest == self.version:
@@ -164,7 +166,7 @@ class Ahead:
         self.version = manifest
 
     def _count_in(self, manifest: int | None = None) -> None:
-        """Count the added judgements in a version, before its readers arrive."""
+        """Count the added judgements in a version, before it is read."""
         manifest = manifest or self.version
         if manifest == self._counted:
             return
@@ -174,7 +176,7 @@ class Ahead:
             self._counted = manifest
 
     def tell_judged(self) -> None:
-        """Wake the followers of judgements if there is a new one; they score it when they read."""
+        """Redraw the parts that follow judgements, which then score them, if one is new."""
         newest, now = self._answers().store.judgement_version(), time.monotonic()
         if newest != self.judgement:
             self.judgement, self.judged = newest, now
@@ -184,7 +186,7 @@ class Ahead:
             self._pages.wake(PART)
 
     def _tell_pages(self) -> None:
-        """Make every page check whether it is out of date, if something is new."""
+        """Let every page check whether it is out of date, if something is new."""
         new, now = (self.version, self.judgement), time.monotonic()
         if new != self._told and now > self._telling + self._breath():
             self._told, self._telling = new, now

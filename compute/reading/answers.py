@@ -1,4 +1,4 @@
-"""Answers to questions about a store, cached by their inputs."""
+"""Answers to queries on a store, cached by their inputs."""
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -21,19 +21,19 @@ Answer = tuple[DataFrame, Inputs]
 Version = tuple[int, int]
 """Version of the manifest, and id of the last added judgement."""
 Picked = tuple[str, ...]
-"""Versions of systems (`run_versions`) that are treated like systems."""
+"""Superseded runs (`run_versions`) that the user has picked; they are read like systems."""
 KEPT_BYTES = 200_000_000
-"""Most bytes of all answers together; one answer takes at most half of this."""
+"""Maximum bytes of all cached answers; a single answer takes at most half of this."""
 FRAME_BYTES = 20_000
-"""Overhead of a frame in bytes, besides its values."""
+"""Bytes of a frame in addition to its values."""
 
 
 class Scope(NamedTuple):
-    """The part of a version that is read."""
+    """Which part of a version is read."""
 
     picked: Picked = ()
     kind: Any = None
-    """Query group that is read, a NamedTuple; None for all queries."""
+    """The query group that is read, a NamedTuple; None for all queries."""
 
 
 _ALL = Scope()
@@ -56,7 +56,7 @@ def kept_bytes() -> int:
 
 
 class Answers:
-    """A store with its open versions, and cached answers from them; for any thread."""
+    """A store with its open versions, and cached answers from them. Any thread may use it."""
 
     def __init__(
         self,
@@ -64,18 +64,18 @@ class Answers:
         of_kind: Query,
         computing: Callable[[Query], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
-        """`of_kind` returns the queries of a group; `computing` is entered around each query."""
+        """`of_kind` is a query for a group's queries; `computing` is entered around each query."""
         self.store = store
         self._of_kind, self._computing = of_kind, computing
-        # Shared data of the versions, by dataset.
+        # Official results that all versions share, by dataset.
         self._official: dict[str, Official] = {}
-        # Picked versions are cached separately, so that they do not displace the versions that
-        # everyone reads.
+        # Readings with picked runs are cached separately, so that they do not displace those that
+        # everyone uses.
         self._usual, self._with_picked = Kept[Overlays](3, _one), Kept[Overlays](4, _one)
         self._holdings, self._versions = Kept[Holding](7, _one), Kept[list[Part]](3, _one)
 
     def overlays(self, manifest: int, picked: Picked = ()) -> Overlays:
-        """An open version, with the picked earlier runs of systems."""
+        """Return an open version, in which the picked superseded runs are systems, too."""
 
         def opened() -> Overlays:
             reading = open_version(self.store, manifest, picked=picked)
@@ -91,14 +91,14 @@ class Answers:
                 overlays.reading.close()
 
     def holding(self, manifest: int, picked: Picked = ()) -> Holding:
-        """Parts of a version by dataset."""
+        """Return what a version contains, by dataset."""
         asked = manifest, self.store.noticed, picked
         return self._holdings.of(
             asked, lambda: Holding.of(self.store.parts(version=manifest, picked=picked))
         )
 
     def versions(self, manifest: int) -> list[Part]:
-        """Hits of superseded runs, oldest first."""
+        """Return the hits of superseded runs, oldest first."""
         asked = manifest, self.store.noticed
         return self._versions.of(asked, lambda: run_versions.stored(self.store, at=manifest))
 
@@ -110,10 +110,10 @@ class Answers:
         params: Mapping[str, Any],
         scope: Scope = _ALL,
     ) -> Answer:
-        """`query(cursor, **params)` on a version, and the inputs of its numbers. The frame is the
-        caller's own copy. `choice` sets the added judgements that count; None for official ones
-        only. An answer stays cached until one of its inputs is replaced."""
-        # A part that was found damaged meanwhile is left out of later reads.
+        """Return `query(cursor, **params)` on a version, and the inputs of its numbers. The frame
+        is the caller's own copy. `choice` says which added judgements count; None means only
+        official ones. An answer stays cached until one of its inputs is replaced."""
+        # This number grows when a part is found damaged, which later reads leave out.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
         name = f"{query.__module__}.{query.__qualname__}"
@@ -133,7 +133,7 @@ class Answers:
                 frame = query(cursor, **params)
             return frame, inputs.of(frame, declared(query), params)
 
-        # Only the newest answer to a question is kept; otherwise each judgement would leave a copy
+        # Only the newest answer to a query is cached; otherwise each judgement would leave a copy
         # of all answers.
         frame, found = _KEPT.of(asked, make, rests)
         return frame.copy(), found
@@ -147,7 +147,7 @@ class Answers:
         scope: Scope,
         noticed: int,
     ) -> Hashable:
-        """Key of the inputs of an answer, unchanged while the answer is valid."""
+        """Return a key of an answer's inputs, which is equal as long as the answer is valid."""
         holding = self.holding(version[0], scope.picked)
         own = holding.under(query, params)
         if own is None:

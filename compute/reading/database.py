@@ -1,6 +1,6 @@
-"""Reading: all data are read through an in-memory DuckDB. A reading is one version of the manifest:
-views over its Parquet parts, and small tables built from them. The same tables and views are in
-`beirscope.duckdb`, for DuckDB's shell and notebooks."""
+"""Reading: an in-memory DuckDB through which all data are read. A reading is one version of the
+manifest: views of its Parquet parts, and small tables built from them. The same tables and views
+are in `beirscope.duckdb`, for DuckDB's shell and for notebooks."""
 
 import json
 import os
@@ -45,7 +45,7 @@ JUDGEMENTS = pa.schema(
 )
 
 READABLE_FROM = "v1.2.0"
-"""The oldest DuckDB that can read the written files."""
+"""The oldest version of DuckDB that can read the files written here."""
 _DATABASE = (
     "The results of one home folder; hits, scores and the like are views of its files, at the"
     " folder's path when this was written."
@@ -64,7 +64,7 @@ select provenance->>'$.paper' as paper, dataset as source, "of" as dataset, prin
 from printed join (select dataset, provenance from parts where kind = 'printed') using (dataset)
 """
 _NAME = "coalesce(getvariable('given')[system], system) as system"
-"""Column under which a snapshot records its own columns."""
+"""The column `system` of a snapshot, in which names have no folders of this machine."""
 
 
 Made = TypeVar("Made")
@@ -77,11 +77,11 @@ class Reading:
     version: int
     """The version of the manifest."""
     connection: DuckDBPyConnection
-    """Do not query it directly, since threads that share a connection mix up results."""
+    """Not to be queried directly: threads that share a connection would mix up results."""
     parts: Mapping[tuple[str, str, str], Part]
 
     def cursor(self) -> DuckDBPyConnection:
-        """A connection to the tables and views for one thread."""
+        """Return a connection to the tables and views, for one thread."""
         return self.connection.cursor()
 
     def close(self) -> None:
@@ -92,9 +92,9 @@ class Reading:
 def open_version(
     store: Store, version: int | None = None, *, picked: Collection[str] = ()
 ) -> Reading:
-    """The store as it was at a version of the manifest (default: the newest). Damaged parts are
-    left out, and so are earlier runs of systems unless `picked`, which makes them systems like all
-    others. Raises Missing for a version that is gone."""
+    """Open the store as it was at a version of the manifest (default: the newest). Damaged parts
+    are left out. So are superseded runs unless `picked`; those are systems like all others. Raises
+    Missing for a version that is gone."""
     at = store.version() if version is None else version
     return _past_damage(store, lambda: _opened(store, at, picked))
 
@@ -111,7 +111,7 @@ def _opened(store: Store, version: int, picked: Collection[str]) -> Reading:
 
 
 def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
-    """Result of an attempt, which is repeated once without a file that proves damaged."""
+    """Return the result of an attempt, which is repeated whenever a file proves damaged."""
     while True:
         try:
             return attempt()
@@ -122,8 +122,8 @@ def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
 
 def write_database(store: Store) -> Path:
     """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell. Its
-    views use full paths, so that it opens from any folder; if parts are in a bucket there is no
-    such file. No code of the project opens it."""
+    views use full paths, so that it can be opened from any folder. If parts are in a bucket, there
+    is no such file. No code of the project opens it."""
     file = store.home / "beirscope.duckdb"
     if store.bucket:
         file.unlink(missing_ok=True)
@@ -136,11 +136,10 @@ def write_database(store: Store) -> Path:
 def snapshot(
     store: Store, file: Path, *, texts: bool = True, picked: Collection[str] | None = ()
 ) -> None:
-    """Write the newest version to one self-contained DuckDB file. It is written completely or not
-    at all. Without `texts`, texts of documents and queries are left out; ids and lengths stay.
-    `picked` earlier runs of systems are included; None includes all. Weights of models and
-    paths of this machine are never included. Raises Conflict for a file that exists, WrongInput for
-    a missing folder."""
+    """Write the newest version to one self-contained DuckDB file, completely or not at all. Without
+    `texts`, the texts of documents and queries are left out, but ids and lengths stay. `picked`
+    superseded runs are included (None: all). Weights of models and paths of this machine are never
+    included. Raises Conflict if the file exists, WrongInput if the folder is missing."""
     file = file.resolve()
     for there in (file, _log(file)):
         if there.exists():
@@ -178,7 +177,8 @@ def _written(
     bulk: bool,
     texts: bool,
 ) -> None:
-    # Remains of a killed writer, whose log would not match the new file.
+    """Write a database to the path `aside`, then move it to its place."""
+    # These remain from a killed writer, whose log would not match the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
     options = {
@@ -195,7 +195,7 @@ def _written(
                 user_database.readme(_SNAPSHOT if bulk else _DATABASE, version),
             )
             user_database.describe(connection)
-        # The same for a killed shell that had the old file open.
+        # A killed shell that had the old file open may have left a log, too.
         _log(file).unlink(missing_ok=True)
         aside.replace(file)
     finally:
@@ -204,7 +204,7 @@ def _written(
 
 
 def _log(file: Path) -> Path:
-    """DuckDB's write-ahead log of a file."""
+    """Return the path of DuckDB's write-ahead log of a file."""
     return file.with_name(f"{file.name}.wal")
 
 
@@ -217,8 +217,8 @@ def _fill(
     texts: bool = True,
     in_full: bool = False,
 ) -> None:
-    """Make every table and view. With `bulk` the parts also become tables, for sharing. With
-    `in_full` views use full paths of this machine."""
+    """Create every table and view. With `bulk`, parts become tables, for a file to share; with
+    `in_full`, views use full paths on this machine."""
     instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     given = provenance.without_folders(part.system for part in parts) if bulk else {}
     connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])
@@ -250,7 +250,7 @@ def _fill(
 
 
 def _files(parts: Iterable[Part], home: Path | None) -> Mapping[str, dict[str, list[str]]]:
-    """The files of the parts by kind and dataset, relative to a home folder or in full."""
+    """Return the parts' files by kind and dataset, as paths relative to `home`, or full if None."""
     files: Mapping[str, dict[str, list[str]]] = defaultdict(dict)
     for part in parts:
         path = _relative(part, home) if home else str(part.file.absolute())
@@ -259,19 +259,19 @@ def _files(parts: Iterable[Part], home: Path | None) -> Mapping[str, dict[str, l
 
 
 def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None:
-    # Only this cursor would see a registered frame, so it becomes a table.
+    # A registered frame would be visible only to this cursor, so it becomes a table.
     connection.from_arrow(content).create(name)
 
 
 def _relative(part: Part, home: Path) -> str:
-    """The path as stored in views: relative to the home folder, so that the folder can move."""
+    """Return the path as in views: relative to the home folder, so that the folder can move."""
     path, root = str(part.file), f"{home}{os.sep}"
-    # Called for thousands of parts, of which only the few shipped ones are elsewhere.
+    # This runs for thousands of parts, of which only the few shipped ones are elsewhere.
     return path.removeprefix(root) if path.startswith(root) else os.path.relpath(path, home)
 
 
 def _part_record(part: Part, path: str) -> dict[str, Any]:
-    """Row of `parts` for a part; a snapshot for others gets no path."""
+    """Return a part's row of `parts`; without a path (a snapshot), nothing of this machine."""
     record = {name: getattr(part, name) for name in PARTS.names if name != "path"} | {"path": path}
     about = part.provenance if path else provenance.portable(part.provenance)
     record["provenance"] = json.dumps(about, ensure_ascii=False)
@@ -281,18 +281,18 @@ def _part_record(part: Part, path: str) -> dict[str, Any]:
 
 @cache
 def _published() -> pa.Table:
-    """The papers' tables, which do not change while this process runs."""
+    """Return the papers' scores, which do not change while this process runs."""
     return pa.Table.from_pandas(published.results())
 
 
 def _datasets(parts: list[Part]) -> pa.Table:
-    """The catalogue and the user's own datasets, whose records are stored with their queries."""
+    """Return the catalogue and the user's datasets, whose records are stored with their queries."""
     return _records([*DATASETS.values(), *of_parts(parts).values()], Dataset)
 
 
 def _systems(parts: list[Part]) -> pa.Table:
-    """The catalogue, followed by stored systems missing from it: other parameters, imports."""
-    # Query generators, LLMs and training sets are not systems; a trained model may have no run yet.
+    """Return the catalogue, followed by stored systems that it lacks: other parameters, imports."""
+    # Generators, LLMs and training sets are no systems, and a trained model may have no run yet.
     others = ("generated", "model", "training", *NAMED_OTHERWISE)
     ranked = {part.system for part in parts if part.system and part.kind not in others}
     stored = sorted(ranked - set(SYSTEMS))
@@ -302,6 +302,7 @@ def _systems(parts: list[Part]) -> pa.Table:
 
 
 def _further(name: str, version_of: str) -> System:
+    """Return the record of a system that is not in the catalogue."""
     if version_of:
         row = SYSTEMS.get(version_of) or _further(version_of, "")
         return replace(row, name=name, title=run_versions.title(row.title, name))
@@ -312,7 +313,7 @@ def _further(name: str, version_of: str) -> System:
 
 
 def _records(rows: Iterable[Any], of: type) -> pa.Table:
-    """A table of frozen records, its column types from their annotations."""
+    """Return a table of frozen records; their annotations give the types of the columns."""
     hints = get_type_hints(of)
     schema = pa.schema([(field.name, _arrow(hints[field.name])) for field in fields(of)])
     return _of_records(rows, schema)
@@ -324,6 +325,7 @@ def _of_records(rows: Iterable[Any], schema: pa.Schema) -> pa.Table:
 
 
 def _arrow(hint: Any) -> pa.DataType:
+    """Return the Arrow type for a type annotation."""
     plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(kind for kind in get_args(hint) if kind is not type(None))

@@ -1,8 +1,7 @@
 """Gathered runs: all runs on a dataset in one cached file, made from their parts of one kind. A
-part covers one run, with all ids in full. A page about all runs on all datasets would open 450
-files and match millions of ids; here it opens one per dataset, in which every id is written once.
-The file, in the home's caches, represents the parts that it names, which never change; after a
-replacement it is rebuilt."""
+part has one run, with all ids in full. A page about all runs on all datasets would open 450 files
+and match millions of ids; here it opens one file per dataset, in which every id is stored once. The
+file, in the home's caches, records its parts, and is rebuilt when they are replaced."""
 
 import contextlib
 import hashlib
@@ -28,7 +27,8 @@ group by dataset
 _HOME = "select current_setting('file_search_path')"
 _MADE = b"made"
 _LARGEST_DICTIONARY = 2**30
-"""Pattern of ids: all ids of a column share one dictionary, whose indices are their numbers."""
+"""Maximum bytes of a column's dictionary, so high that all its ids share one; an index into it then
+identifies an id."""
 
 
 class Runs(NamedTuple):
@@ -39,28 +39,28 @@ class Runs(NamedTuple):
     dataset: str
     systems: list[str]
     parts: list[str]
-    """Ids of the parts."""
+    """The ids of the parts."""
     paths: list[str]
 
     @property
     def files(self) -> list[Path]:
-        """Files of the parts."""
+        """The files of the parts."""
         return [self.home / path for path in self.paths]
 
     @property
     def made_of(self) -> list[list[str | int]]:
-        """Identity of the gathered file; a changed size or time may mean damage or repair. Raises
-        OSError for a part without its file."""
+        """The id, size and time of each part in the gathered file; a changed size or time may mean
+        damage or repair. Raises OSError if a part's file is missing."""
         found = [file.stat() for file in self.files]
         stamps = [[at.st_size, at.st_mtime_ns] for at in found]
         return [[part, *at] for part, at in zip(self.parts, stamps, strict=True)]
 
     @property
     def file(self) -> Path:
-        """File in which they are gathered."""
-        # A dataset can have any name.
+        """The file in which they are gathered."""
+        # The name is hashed, since a dataset can have any name.
         name = hashlib.sha256(self.dataset.encode()).hexdigest()
-        # Readers with picked versions read different parts, so each choice has its own file.
+        # With picked superseded runs there are other parts, which have a file of their own.
         picked = "-picked" * any("@" in system for system in self.systems)
         return self.home / "caches" / f"{self.kind}-{name}{picked}.parquet"
 
@@ -68,7 +68,7 @@ class Runs(NamedTuple):
 def runs(
     cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str] | None = None
 ) -> list[Runs]:
-    """Parts of each given dataset that has some; by default of all datasets."""
+    """Return the parts of each of these datasets that has some; by default, of all datasets."""
     ((home,),) = cursor.execute(_HOME).fetchall()
     asked = None if datasets is None else list(datasets)
     rows = cursor.execute(_RUNS, {"kind": kind, "datasets": asked}).fetchall()
@@ -78,22 +78,22 @@ def runs(
 def table(
     of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
 ) -> pa.Table:
-    """Some columns of the table that `make` makes from the parts; all columns if it was made just
-    now. Columns in `ids` are dictionaries. It is one chunk, without the metadata of `make`."""
+    """Return some columns of the table that `make` makes from the parts (all columns if it was made
+    just now). Columns in `ids` are dictionaries. It is one chunk, without `make`'s metadata."""
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept
-    # Before they are read, so that later changes are noticed the next time.
+    # Taken before the parts are read, so that a later change is noticed the next time.
     stamps = json.dumps(of.made_of)
     made = make(of).replace_schema_metadata({_MADE: stamps})
-    # A read-only or full home is read all the same.
+    # A home that is read-only or full can still be read.
     with contextlib.suppress(OSError):
         _write(made, ids, of)
     return made
 
 
 def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | None:
-    """None if the file is from other parts, or damaged."""
+    """Return columns of the cached file; None if it is damaged or made of other parts."""
     with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
         file = pq.ParquetFile(of.file, read_dictionary=ids, page_checksum_verification=True)
         if json_files.parsed(file.schema_arrow.metadata[_MADE]) == of.made_of:

@@ -1,4 +1,4 @@
-"""Inputs of a view's numbers, from the questions that it asked."""
+"""Inputs of a view's numbers, from the queries that it asked."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from compute.store.store import Part
 
 @dataclass(frozen=True)
 class Inputs:
-    """Runs, datasets and published tables behind some numbers."""
+    """The runs, datasets and published tables behind some numbers."""
 
     runs: frozenset[tuple[str, str]] = frozenset()
-    """Dataset and system of stored runs."""
+    """(dataset, system) of stored runs."""
     datasets: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
     """Published tables, named as in `published.results`."""
     measures: frozenset[str] = frozenset()
     samples: frozenset[tuple[tuple[str, str | int], ...]] = frozenset()
-    """For estimates: names and values of the inputs of each sample."""
+    """For estimates: the names and values of the inputs of each sample."""
 
     def __or__(self, other: "Inputs") -> "Inputs":
         return Inputs(
@@ -35,21 +35,21 @@ class Inputs:
 
 
 def papers(parts: Iterable[Part]) -> dict[str, str]:
-    """Citation of each published table by its source; `parts` include the imported tables."""
+    """Return each published table's citation by its source; `parts` include imported tables."""
     known = published.results()[["source", "paper"]].drop_duplicates("source")
     own = {part.dataset: part.provenance["paper"] for part in parts if part.kind == "printed"}
     return dict(zip(known["source"], known["paper"], strict=True)) | own
 
 
 def of_sample(about: Mapping[str, str | int], measure: str) -> Inputs:
-    """Inputs of the numbers estimated from a sample."""
+    """Return the inputs of numbers that were estimated from a sample."""
     return Inputs(measures=frozenset([measure]), samples=frozenset([tuple(about.items())]))
 
 
 def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Inputs:
-    """Inputs of the numbers that a query returned for these parameters; empty without rows. If its
-    columns do not name the runs, the parameters do: each of their systems on each dataset, or only
-    the datasets if no system is named."""
+    """Return the inputs of the numbers that a query returned for these parameters; none if there
+    are no rows. If its columns do not name the runs, the parameters do: each of their systems on
+    each dataset, or only the datasets if no system is named."""
     if frame.empty or not asked.shows:
         return Inputs()
     measures = frozenset(named(params, ["measure"]))

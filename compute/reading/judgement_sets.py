@@ -1,4 +1,4 @@
-"""Judgement sets of a reading, and every stored run scored by a set."""
+"""The judgement sets of a reading, and every stored run scored by a set."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ _GRADES = {
     name: f"select query_id, doc_id, relevance from {kind} where dataset = ? and system = ?"
     for name, kind in ((sets.MACHINE, KIND), (sets.CARRIED, sets.CARRIED))
 }
-"""Sets that are parts of their own, by kind of set."""
+"""The SELECT for sets that are parts of their own, by kind of set."""
 _SCORED = """
 select system, query_id, value from scores
 where dataset = ? and measure = ? and not isnan(value)
@@ -73,7 +73,7 @@ from averaged
 
 
 def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
-    """Sets of a dataset: official, added if there are any, then one per source."""
+    """Return the sets of a dataset: official, added if there are any, then one per source."""
     rows = _added(cursor, dataset)
     published = [name for name, _ in cursor.execute(_PUBLISHED, [dataset]).fetchall()]
     own = [*sets.of_added(rows), *published]
@@ -83,8 +83,8 @@ def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
 def labels(
     cursor: DuckDBPyConnection, dataset: str, name: str, choice: Choice | None = None
 ) -> DataFrame:
-    """query_id, doc_id, relevance of a set, each pair once. Raises Missing with the existing sets.
-    `choice` sets which added judgements count, and how several on a pair are combined."""
+    """Return query_id, doc_id, relevance of a set, each pair once. `choice` says which added
+    judgements count, and how several on a pair are combined. Raises Missing with the known sets."""
     choice = choice or Choice()
     kind, _, of = name.partition(":")
     if name == sets.OFFICIAL:
@@ -103,7 +103,7 @@ def labels(
 def every(
     cursor: DuckDBPyConnection, dataset: str, choice: Choice | None = None
 ) -> Iterator[tuple[str, DataFrame]]:
-    """All sets of a dataset by name, as in `names`, each as `labels`; faster than one by one."""
+    """Yield name and labels of all sets of a dataset, as `names` and `labels` but faster."""
     choice = choice or Choice()
     official, rows = cursor.execute(_OFFICIAL, [dataset]).df(), _added(cursor, dataset)
     yield sets.OFFICIAL, official
@@ -116,7 +116,7 @@ def every(
 
 
 def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> DataFrame:
-    """query_id, doc_id, relevance: the official judgements and the added ones that count."""
+    """Return query_id, doc_id, relevance: the official judgements and the added ones that count."""
     official = cursor.execute(_OFFICIAL, [dataset]).df()
     return sets.with_added(official, _added(cursor, dataset), choice)
 
@@ -124,8 +124,8 @@ def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> Data
 def listed(
     cursor: DuckDBPyConnection, dataset: str = "", choice: Choice | None = None
 ) -> DataFrame:
-    """The sets of a dataset, or of all: dataset, set, n_pairs, n_queries, n_relevant (pairs with a
-    grade above 0), grades (number of pairs by grade), made_from (the file or run of an LLM)."""
+    """Return the sets of a dataset, or of all: dataset, set, n_pairs, n_queries, n_relevant (pairs
+    with a grade above 0), grades (number of pairs by grade), made_from (an LLM's source)."""
     found = []
     for of in [dataset] if dataset else _datasets(cursor):
         origins = dict(cursor.execute(_PUBLISHED, [of]).fetchall())
@@ -144,9 +144,9 @@ def scored(
     judged: DataFrame,
     measures: Sequence[str] = (),
 ) -> Scored | None:
-    """Every stored run of a dataset by only these judgements; None if no run is stored. Queries
-    without one of them are not evaluated. By default the measures are those by which the runs are
-    scored, as far as their stored hits are deep enough."""
+    """Score every stored run of a dataset by only these judgements; return None if no run is
+    stored. Queries without such a judgement are not evaluated. The measures default to those by
+    which the runs are scored, as far as the stored hits are deep enough."""
     cursor.register("judged", _table(judged))
     found = rescoring.official(parts, cursor, dataset, measures)
     if found is not None:
@@ -162,9 +162,10 @@ def values(
     measure: str,
     choice: Choice | None = None,
 ) -> DataFrame:
-    """system, query_id, value: every stored run of a dataset by only this set. A run whose stored
-    hits are too shallow for the measure has none, except by the official set if all runs were
-    scored by it. The cursor counts official judgements. Raises Missing as `labels`."""
+    """Return system, query_id, value of every stored run of a dataset by only this set. A run
+    whose hits are too shallow for the measure has no values, except by the official set if all
+    runs were scored by that measure. The cursor must count official judgements. Raises Missing
+    as `labels`."""
     if name == sets.OFFICIAL:
         stored = cursor.execute(_SCORED, [dataset, measure, dataset]).df()
         runs = cursor.execute(_SCORED_RUNS, [dataset]).fetchall()
@@ -179,7 +180,7 @@ def values(
 
 
 def _parts(cursor: DuckDBPyConnection, dataset: str) -> Iterator[Part]:
-    """The parts of a dataset, as in the cursor's table."""
+    """Yield the parts of a dataset, from the cursor's table."""
     for row in cursor.execute(_PARTS, [dataset]).df().to_dict("records"):
         found: Any = {str(name): value for name, value in row.items()}
         found |= {"file": Path(found.pop("path")), "provenance": json.loads(row["provenance"])}
@@ -193,8 +194,8 @@ def grades(
     right: str,
     choice: Choice | None = None,
 ) -> DataFrame:
-    """query_id, doc_id, left, right: the grades in two sets of the pairs judged in either, absent
-    if one did not judge it."""
+    """Return query_id, doc_id, left, right: the grades in two sets of the pairs judged in either;
+    NA in a set without the pair."""
     one, other = (
         labels(cursor, dataset, name, choice).rename(columns={"relevance": side})
         for name, side in ((left, "left"), (right, "right"))
@@ -207,9 +208,9 @@ def grades(
 def cursor_of(
     reading: Reading, name: str, choice: Choice | None = None, datasets: Collection[str] = ()
 ) -> Iterator[DuckDBPyConnection]:
-    """A connection whose `judgements`, `scores` and `means` are by only this set, which its
-    variable `judgement_set` tells code that would otherwise read official ones. Datasets without
-    the set have no rows in them. Raises Missing if no dataset has it."""
+    """Yield a connection whose `judgements`, `scores` and `means` are by only this set. Its
+    variable `judgement_set` says so to code that would otherwise read official ones. Datasets
+    without the set have no rows. Raises Missing if no dataset has it."""
     with reading.cursor() as cursor:
         stored = [of for of in _datasets(cursor) if of in datasets or not datasets]
         known = {of: names(cursor, of) for of in stored}
@@ -228,8 +229,8 @@ def cursor_of(
 
 @contextmanager
 def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
-    """Use these as the cursor's `judgements` in the with-block, to count unjudged documents; its
-    scores stay."""
+    """Make `judged` the cursor's `judgements` in the with-block, to count holes; its scores
+    stay."""
     cursor.register("judgements", judged.assign(dataset=dataset))
     cursor.execute("set variable judgement_set = ?", [_NAMELESS])
     try:
@@ -240,6 +241,7 @@ def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Ite
 
 
 def _fill(reading: Reading, cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> None:
+    """Add the judgements of a dataset, and its runs' scores by them, to the cursor's tables."""
     with reading.cursor() as own:
         found = scored(reading.parts.values(), own, dataset, judged)
     if found is None:

@@ -14,7 +14,7 @@ from compute.reading import gathered
 from compute.reading.gathered import Runs
 
 GROUPS = ("corpus", "relevant", "top")
-"""Documents of the corpus, documents judged above 0, and the top hits of every query."""
+"""All documents of the corpus, those judged above 0, and the top hits of every query."""
 
 _SYSTEM = "system"
 _KEYS = [_SYSTEM, "group", "n_words"]
@@ -24,19 +24,19 @@ Numbers = NDArray[np.int64]
 
 
 class Counts(NamedTuple):
-    """Number of documents of each length; rows are by system, group and length, all ascending."""
+    """The number of documents by length. Rows are sorted by system, group and length."""
 
     systems: Numbers
-    """Indices of the requested systems' names."""
+    """Indexes into the list of requested systems."""
     groups: Numbers
-    """Indices into GROUPS."""
+    """Indexes into GROUPS."""
     n_words: Numbers
     counts: Numbers
-    """Length, above 0."""
+    """Numbers of documents, above 0."""
 
 
 class Middle(NamedTuple):
-    """A system's (or no system's) documents in one group."""
+    """The mean and median length of documents in one group, of one system or of none."""
 
     system: int
     group: int
@@ -46,13 +46,13 @@ class Middle(NamedTuple):
 
 
 def runs(cursor: DuckDBPyConnection) -> dict[str, Runs]:
-    """Counted runs of each dataset."""
+    """Return the counted runs of each dataset."""
     return {of.dataset: of for of in gathered.runs(cursor, "length_counts")}
 
 
 def together(datasets: Sequence[Runs], systems: Sequence[str], k: int) -> Counts:
-    """The counts of these datasets together, for `systems` (the empty name: no system). In top,
-    only the top k. Raises ValueError for a k outside 1 to 10."""
+    """Return the counts of these datasets together, for `systems` (the empty name means no system).
+    The group `top` has only the top k. Raises ValueError for a k outside 1 to 10."""
     if str(k) not in _DEPTHS:
         raise ValueError(f"k is {k}: it must be from 1 to {DEPTH}")
     found = [_chosen(of, systems, k) for of in datasets]
@@ -69,8 +69,8 @@ def together(datasets: Sequence[Runs], systems: Sequence[str], k: int) -> Counts
 
 
 def middles(of: Counts, cut: int | None = None) -> list[Middle]:
-    """The mean and median of every system and group; longer documents count as `cut` words. Of an
-    even number of documents, the median is the mean of the two in the middle."""
+    """Return the mean and median of every system and group; longer documents count as `cut` words.
+    For an even number of documents, the median is the mean of the two in the middle."""
     if not len(of.counts):
         return []
     apart = (np.diff(of.systems) != 0) | (np.diff(of.groups) != 0)
@@ -79,7 +79,7 @@ def middles(of: Counts, cut: int | None = None) -> list[Middle]:
     n, sums = (np.add.reduceat(each, starts) for each in (of.counts, words * of.counts))
     upto = np.cumsum(of.counts)
     before = upto[starts] - of.counts[starts]
-    # The documents number ceil(n / 2) and floor(n / 2) + 1: the same one if n is odd.
+    # The median is between documents ceil(n / 2) and floor(n / 2) + 1, which are equal if n is odd.
     low, high = (
         words[np.searchsorted(upto, before + place)] for place in ((n + 1) // 2, n // 2 + 1)
     )
@@ -94,22 +94,23 @@ def prepare(cursor: DuckDBPyConnection) -> None:
 
 
 def _chosen(of: Runs, systems: Sequence[str], k: int) -> Counts:
+    """Return the counts of the requested systems on a dataset."""
     table = gathered.table(of, [_SYSTEM], [*_KEYS, str(k)], _made)
     ids = table[_SYSTEM].combine_chunks()
     places = {system: place for place, system in enumerate(systems)}
-    # Unrequested rows get index -1.
+    # Rows that were not requested get the index -1.
     place = np.array([places.get(system, -1) for system in ids.dictionary.to_pylist()], np.int64)
     where = place[ids.indices.to_numpy()]
     group, words, counts = (table[name].to_numpy() for name in ("group", "n_words", str(k)))
     some = (where >= 0) & (counts > 0)
     found = Counts(where[some], group[some], words[some], counts[some])
-    # In the order of sorted names, which may differ from the caller's.
+    # The file is sorted by name; the caller's order may be another.
     order = np.argsort(found.systems, kind="stable")
     return Counts(*(column[order] for column in found))
 
 
 def _made(of: Runs) -> pa.Table:
-    """_KEYS, and for each k the number of documents of that length among the top k."""
+    """Return _KEYS, and for each k the number of documents of that length in the top k."""
     columns = ["of", "level", "n_words", "count"]
     read = [
         pq.read_table(file, columns=columns, read_dictionary=["of"], use_threads=False)
@@ -128,7 +129,7 @@ def _made(of: Runs) -> pa.Table:
 
 
 def _groups(of: pa.DictionaryArray, level: Numbers) -> Numbers:
-    """The index in GROUPS of each row; -1 for rows in no group."""
+    """Return the index in GROUPS of each row; -1 for rows that belong to no group."""
     names = {"corpus": 0, "judged": 1, "top": 2}
     place = np.array([names.get(name, -1) for name in of.dictionary.to_pylist()], np.int64)
     found = place[of.indices.to_numpy()]
@@ -138,7 +139,8 @@ def _groups(of: pa.DictionaryArray, level: Numbers) -> Numbers:
 def _added(
     keys: Sequence[Numbers], counts: Numbers, columns: Numbers | None = None
 ) -> tuple[list[Numbers], Numbers]:
-    """Rows with equal keys merged, ordered by key; a column for each of `columns`."""
+    """Merge rows with equal keys, sorted by key. Returns the keys and the sums of the counts, in
+    DEPTH columns if `columns` has the column of each count."""
     order = np.lexsort(keys[::-1])
     ordered = [key[order] for key in keys]
     new = np.any([np.diff(key, prepend=-1) != 0 for key in ordered], axis=0)

@@ -1,6 +1,6 @@
-"""Means of every run's scores, cached from one version of the store to the next. Parts never
-change, and neither do their means, so only the means of parts that no process has read yet are
-computed, instead of means over millions of scores after every publication."""
+"""Means of every run's scores, kept from one version of the store to the next. Parts never change,
+and neither do their means, so only the means of parts that no process has read yet are computed.
+Otherwise, every publication would cost means over millions of scores."""
 
 import contextlib
 import hashlib
@@ -28,7 +28,7 @@ with evaluated as materialized (
 answered as (
     select dataset, system, query_id from {top} where rank = 1
 ),
--- The few queries without hits: joining scores with these is quicker than with all the others.
+-- The few queries without hits: joining scores with these is faster than with all others.
 unanswered as materialized (
     select dataset, system, query_id, true as unanswered
     from evaluated anti join answered using (dataset, system, query_id)
@@ -53,7 +53,7 @@ select
     system,
     measure,
     value,
-    -- Without the hits nobody can tell which queries were answered.
+    -- Without top hits it is unknown which queries were answered.
     case when id is not null then value_returned end as value_returned,
     n_queries,
     case when id is not null then n_unanswered end as n_unanswered
@@ -62,7 +62,7 @@ join counts using (dataset, system)
 left join (select id, dataset, system from parts where kind = 'top') using (dataset, system)
 order by dataset, system, measure
 """
-"""`scores`, `top`: the tables with these names, or some of their rows."""
+"""`scores` and `top` are the tables of these names, or some of their rows."""
 
 FORUMS = "select name, len(parts) as n_parts, unnest(parts) as part from datasets"
 """A row for each part of a dataset that has parts, such as the forums of CQADupStack."""
@@ -80,8 +80,8 @@ from {forums} join {means} on part = dataset
 group by name, n_parts, system, measure
 having count(*) = n_parts
 """
-"""Mean of a dataset of parts: the mean of its parts' means, if all parts have one. `forums`: FORUMS
-or some of its rows; `means`: a table with the columns of `means`."""
+"""The mean of a dataset of parts: the mean of its parts' means, if all parts have one. `forums` is
+FORUMS or some of its rows; `means` is a table with the columns of `means`."""
 
 MEANS_OF_MEANS = (
     f"insert into means with forums as ({FORUMS})"
@@ -95,28 +95,28 @@ from (
     where measure = $measure group by all
 ) group by all
 """
-"""dataset, system, runs, spread of systems with several runs: the standard deviation between the
-runs' means by a measure."""
+"""dataset, system, runs, spread of systems with several runs. The spread is the standard deviation
+of the runs' means by a measure."""
 
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
-"""Version of the averaging method; results of another version are not reused."""
+"""Version of the averaging; means that another version computed are not reused."""
 _REMEMBERED = parquet_files.schema(
     "parts dataset system measure value:double value_returned:double n_queries:int64"
     " n_unanswered:int64"
 ).with_metadata({"made_by": _MADE_BY})
-"""`parts`: the ids of the scores and top hits behind a mean."""
+"""The column `parts` has the ids of the scores and top hits behind a mean."""
 
 
 def create(connection: DuckDBPyConnection) -> None:
-    """Make the table `means` from `scores`, `top`, `parts` and `datasets`."""
+    """Create the table `means` from `scores`, `top`, `parts` and `datasets`."""
     connection.sql(MEANS.format(scores="scores", top="top")).create("means")
     connection.execute(MEANS_OF_MEANS)
 
 
 def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: Path) -> None:
-    """The same table; cached means come from a file in the home's caches."""
+    """Create the same table, but with known means from a file in the home's caches."""
     tops = {(part.dataset, part.system): part for part in parts if part.kind == "top"}
-    # Without scores there is nothing to cache, and the file would be searched for each time.
+    # A part without scores has no means to remember, and would count as unseen each time.
     scored = [part for part in parts if part.kind == "scores" and part.rows]
     keys = {_key(part, tops.get((part.dataset, part.system))): part for part in scored}
     known = _remembered(home)
@@ -142,11 +142,11 @@ def _key(scores: Part, top: Part | None) -> str:
 def _counted(
     connection: DuckDBPyConnection, scores: Mapping[str, Part], tops: Mapping[_Run, Part]
 ) -> pa.Table:
-    """The means of some score parts, with their keys."""
+    """Return the means of some score parts, with the keys of the parts."""
     runs = {(part.dataset, part.system): key for key, part in scores.items()}
     given = {"scores": list(scores.values()), "top": [tops[run] for run in runs if run in tops]}
     with connection.cursor() as cursor:
-        # In this schema the names in the statement refer only to these parts.
+        # In this schema, the names in the statement mean only these parts.
         cursor.execute("create schema unseen; use unseen")
         for kind, of in given.items():
             if of:
@@ -171,7 +171,7 @@ def _by_dataset(parts: Iterable[Part]) -> dict[str, list[str]]:
 
 
 def _remembered(home: Path) -> pa.Table:
-    """Result of the last opening; empty if it cannot be read."""
+    """Return the means in the file; none if it cannot be read."""
     with contextlib.suppress(OSError, pa.ArrowException):
         kept = pq.read_table(_file(home), page_checksum_verification=True)
         if kept.schema.equals(_REMEMBERED, check_metadata=True):

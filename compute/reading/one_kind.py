@@ -1,6 +1,5 @@
-"""One query group: a cursor whose scores, means, judgements and lists are restricted to it.
-
-The schema `one_kind` comes first in the cursor's search path, as `added` comes before `main`, so
+"""One query group: a cursor whose scores, means, judgements and lists are restricted to it. The
+schema `one_kind` comes first in the cursor's search path, as `added` comes before `main`, so
 SELECTs stay unchanged. Code that reads files directly calls `narrowed`."""
 
 import itertools
@@ -15,8 +14,8 @@ from pandas import DataFrame
 
 from compute.reading.means import FORUMS, MEANS, OF_PARTS
 
-# The datasets as a list, in addition to the queries, so that views over parts open no other
-# datasets' files. Without an overlay `added` has the official results.
+# Datasets are also given as a list, with which views over parts open no other datasets' files (a
+# join with the queries would). Without an overlay, `added` has the official results.
 _SCHEMA = f"""
 create schema one_kind;
 create table kept.of_kind (number bigint, dataset text, query_id text);
@@ -84,8 +83,8 @@ _MAKING = threading.Lock()
 
 @contextmanager
 def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
-    """Restrict the cursor, one of `Overlays`, to these queries (dataset, query_id) in the with-
-    block. A dataset of parts has the mean of the means of its parts with such queries."""
+    """Restrict a cursor of `Overlays` to these queries (dataset, query_id) for the with-block. The
+    mean of a dataset of parts is then over those of its parts that have such queries."""
     _prepare(cursor)
     number, datasets = next(_NUMBERS), sorted(set(queries["dataset"]))
     cursor.register("of_kind", pa.Table.from_pandas(queries, preserve_index=False))
@@ -106,7 +105,7 @@ def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
 
 
 def _prepare(cursor: DuckDBPyConnection) -> None:
-    """Make the schema for the first reader, since most versions are never read by group."""
+    """Create the schema for the first reader, since most versions are never read by group."""
     with _MAKING:
         if cursor.execute(_THERE).fetchall():
             return
@@ -120,8 +119,7 @@ def _prepare(cursor: DuckDBPyConnection) -> None:
 
 
 def narrowed(cursor: DuckDBPyConnection, dataset: str) -> pa.Array | None:
-    """The ids of the queries of a dataset to which the cursor is restricted; None if it reads
-    all."""
+    """Return the ids of a dataset's queries to which the cursor is restricted, or None."""
     ((number,),) = cursor.execute("select getvariable('of_kind')").fetchall()
     if number is None:
         return None
@@ -130,5 +128,5 @@ def narrowed(cursor: DuckDBPyConnection, dataset: str) -> pa.Array | None:
 
 
 def among(ids: pa.Array | pa.ChunkedArray, queries: pa.Array) -> pa.BooleanArray:
-    """Mask of the ids that belong to the queries."""
+    """Return a mask of the ids that belong to these queries."""
     return pc.call_function("is_in", [ids], pc.SetLookupOptions(queries))

@@ -1,7 +1,7 @@
-"""Views over many parts that read the files of one dataset if only one is requested. A view over
-all files opens each of them for every question, only to find another dataset in it: 60 ms with 450
-files. If each dataset's files are a named branch of the view, `dataset = …` and `list_contains(…,
-dataset)` exclude the other branches before any file is opened; a semi-join does not."""
+"""Views over many parts that open only the files of one dataset if a query names one. A view over
+all files would open each of them for every query, only to find another dataset in it: 60 ms with
+450 files. If each dataset's files are a branch of the view, `dataset = …` and `list_contains(…,
+dataset)` exclude all other branches before any file is opened; a semi-join does not."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,14 +9,14 @@ from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection
 
 
 def create(connection: DuckDBPyConnection, view: str, files: Mapping[str, Sequence[str]]) -> None:
-    """A view of all rows of the files, which have a column `dataset`; by dataset, in order. It is a
-    single statement, since each level of nested relations would reopen all files below it."""
+    """Create a view of all rows of these files, in the order of their datasets. It is a single
+    statement, since with nested relations each level would reopen all files below it."""
     branches = [_branch(name, list(of)) for name, of in files.items()]
     connection.execute(f"create view {ColumnExpression(view)} as {_united(branches)}")
 
 
 def _branch(dataset: str, files: list[str]) -> str:
-    # DuckDB itself writes names and paths as literals.
+    # DuckDB itself quotes names and paths as literals.
     name, paths = ConstantExpression(dataset), ConstantExpression(files)
     return (
         f"select * replace ({name} as dataset)"
@@ -25,7 +25,7 @@ def _branch(dataset: str, files: list[str]) -> str:
 
 
 def _united(branches: list[str]) -> str:
-    # The list is halved, since a chain of a thousand would be nested deeper than DuckDB allows.
+    # The list is halved, since a chain of a thousand unions is nested deeper than DuckDB allows.
     if len(branches) == 1:
         return branches[0]
     half = len(branches) // 2

@@ -1,5 +1,5 @@
-"""Families and weights of queries: the labels of a dataset's queries that say which belong
-together, and how much each counts."""
+"""Families and weights of queries: labels that say which queries of a dataset belong together, and
+how much each counts."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _DECLARED = """
 select dataset, provenance ->> $role as key from parts
 where kind = 'query_labels' and system = '' and list_contains($datasets, dataset)
 """
-# Names are literals instead of a join, so that only these datasets' files are opened.
+# The names are literals and not a join, so that only these datasets' files are opened.
 _FAMILIES = """
 select dataset, query_id, value as family from query_labels
 where list_contains($datasets, dataset) and key = $key
@@ -26,16 +26,16 @@ where list_contains($datasets, dataset) and key = $key
 def declared(
     cursor: DuckDBPyConnection, datasets: Sequence[str], role: str = "family"
 ) -> DataFrame:
-    """dataset, key: the key of labels that is the family, or the `weight`, of the datasets that
-    have one."""
+    """Return dataset, key: the key of the labels that hold the families, or with `role` the
+    weights. Datasets that declare none are left out."""
     found = cursor.execute(_DECLARED, {"datasets": list(datasets), "role": role}).df()
     return found[found["key"].fillna("") != ""].reset_index(drop=True)
 
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
 def of(cursor: DuckDBPyConnection, datasets: Sequence[str], role: str = "family") -> DataFrame:
-    """dataset, query_id, family: of the queries that have one; empty if no dataset declares any.
-    Or their weights, as `family`."""
+    """Return dataset, query_id, family of the queries that have one. With the role `weight`, the
+    column `family` holds their weights."""
     asked = [DataFrame(columns=["dataset", "query_id", "family"], dtype="str")]
     for key, own in declared(cursor, datasets, role).groupby("key"):
         named = {"datasets": own["dataset"].tolist(), "key": key}
@@ -46,8 +46,8 @@ def of(cursor: DuckDBPyConnection, datasets: Sequence[str], role: str = "family"
 def weights(
     cursor: DuckDBPyConnection, queries: DataFrame
 ) -> tuple[str, NDArray[np.float64]] | None:
-    """The key of the weights of queries (dataset, query_id), and each one's share of all; datasets
-    count equally. None without any above 0, or if one of their datasets declares none."""
+    """Return the key of the weights of queries (dataset, query_id), and each query's share of all
+    weights; datasets count equally. None if no weight is above 0, or a dataset declares none."""
     names = queries["dataset"].unique().tolist()
     keys, found = declared(cursor, names, "weight"), of(cursor, names, "weight")
     given = queries[["dataset", "query_id"]].merge(found, "left", ["dataset", "query_id"])
@@ -59,14 +59,14 @@ def weights(
 
 
 def shares(weights: pd.Series) -> pd.Series:
-    """Weights as shares of their sum; they may be as large as a number can be."""
+    """Return weights as shares of their sum, even if they are too large to be added."""
     most = weights / (weights.max() or 1)
     return most / (most.sum() or 1)
 
 
 def codes(queries: DataFrame, families: DataFrame) -> NDArray[np.int64] | None:
-    """Number from 0 of each query's family (dataset, query_id), by rows of `of`; a query without a
-    family is its own. None if none of the datasets declares families."""
+    """Return a number from 0 for the family of each query (dataset, query_id), by rows of `of`; a
+    query without a family is its own. None if no dataset here declares families."""
     if not queries["dataset"].isin(families["dataset"]).any():
         return None
     own = queries[["dataset", "query_id"]].merge(families, "left", ["dataset", "query_id"])

@@ -1,7 +1,5 @@
-"""Questions: the inputs of a query's answer, declared with the query.
-
-Most are about some datasets. Their answers stay valid when something is published for other
-datasets, and need not be recomputed."""
+"""Declarations of queries: which inputs an answer depends on. Most queries are about some datasets;
+their answers stay valid when something is published for other datasets."""
 
 import hashlib
 import inspect
@@ -29,26 +27,26 @@ Rests = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Question:
-    """Declaration of a query: the inputs of its answer, and the source of its numbers."""
+    """The declaration of a query: the inputs of its answer, and the source of its numbers."""
 
     datasets: tuple[str, ...] = ()
-    """Parameters that name datasets."""
+    """Names of parameters that name datasets."""
     collections: tuple[str, ...] = ()
-    """Parameters that name collections."""
+    """Names of parameters that name collections."""
     systems: tuple[str, ...] = ()
-    """Parameters that name the systems whose runs are behind the numbers."""
+    """Names of parameters that name the systems whose runs are behind the numbers."""
     shows: Shows = ""
-    """Source of the numbers; empty if the answer only lists options of a picker."""
+    """The source of the numbers; empty if the answer only lists the options of a picker."""
     confined: bool = True
-    """True if it reads only parts of the named datasets, their parts and corpora, and added
-    judgements that count. A question that names no dataset depends on everything."""
+    """Whether it reads only parts of the named datasets, their parts and corpora, and added
+    judgements that count. A query that names no dataset depends on everything."""
     whole: bool = False
-    """True if it covers all queries, even if a page shows only one group."""
+    """Whether it covers all queries even if a page shows only one query group."""
 
     @property
     def by_kind(self) -> bool:
-        """Restrict its answer to the query group that a page shows. A query that names no dataset
-        and shows no runs lists options for any group."""
+        """Whether its answer is restricted to the query group that a page shows. A query that names
+        no dataset and shows no runs lists options for any group."""
         return not self.whole and bool(self.datasets or self.shows == "runs")
 
 
@@ -64,7 +62,7 @@ def question(
     confined: bool = True,
     whole: bool = False,
 ) -> Callable[[Query], Query]:
-    """Declare a query, as in `Question`. Pages only read declared queries."""
+    """Declare a query, with the fields of `Question`. Pages read only declared queries."""
 
     def declare(query: Query) -> Query:
         _DECLARED[query] = Question(datasets, collections, systems, shows, confined, whole)
@@ -76,7 +74,8 @@ def question(
 def select(
     **about: Any,
 ) -> Callable[[Callable[P, str]], Callable[Concatenate[DuckDBPyConnection, P], DataFrame]]:
-    """Declare a query by a function of its SQL, which names the arguments that it reads (`$k`)."""
+    """Declare a query by a function that returns its SQL. The SQL names the arguments that it
+    binds, such as `$k`."""
 
     def declare(
         sql: Callable[P, str],
@@ -101,17 +100,17 @@ def select(
 
 
 def _value(given: Any) -> Any:
-    """A value for DuckDB: several values as a list."""
+    """Return a value as DuckDB takes it: several values become a list."""
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
 def declared(query: Callable[..., DataFrame]) -> Question:
-    """Declaration of a query. Raises KeyError if there is none."""
+    """Return the declaration of a query. Raises KeyError if there is none."""
     return _DECLARED[query]
 
 
 def named(params: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
-    """Names in the parameters of these keys, one name or several each."""
+    """Return the names in these parameters, each of which has one name or several."""
     found: list[str] = []
     for key in keys:
         value = params.get(key) or ()
@@ -121,17 +120,17 @@ def named(params: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Holding:
-    """Content of a version of the store, by dataset."""
+    """The content of a version of the store, by dataset."""
 
     parts: Sequence[Part]
     """All parts, including stale ones."""
     digests: Mapping[str, str]
-    """Digest of each dataset's part ids, which never change; stale parts do not count."""
+    """A digest of each dataset's part ids, since parts never change; stale ones do not count."""
     records: Mapping[str, Dataset]
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> "Holding":
-        """Content of these live parts."""
+        """Return the content of these live parts."""
         parts = list(parts)
         fresh, _ = freshness.split(parts)
         ids: dict[str, list[str]] = {}
@@ -143,7 +142,8 @@ class Holding:
         return cls(parts, digests, {**DATASETS, **of_parts(fresh)})
 
     def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
-        """Key of the inputs of the answer, unchanged while they are; None stands for everything."""
+        """Return a key of an answer's inputs, which is equal as long as they are unchanged; None if
+        the answer depends on everything."""
         asked = declared(query)
         about = set(named(params, [*asked.datasets, *asked.collections]))
         if not asked.confined or not about:
@@ -151,7 +151,7 @@ class Holding:
         return tuple((name, self.digests.get(name, "")) for name in sorted(self._kin(about)))
 
     def _kin(self, names: set[str]) -> set[str]:
-        """Datasets with their parts, and the collections of all these."""
+        """Return the datasets with their parts, and the collections of all these."""
         known = [self.records[name] for name in names if name in self.records]
         parts = {part for dataset in known for part in dataset.parts}
         if not parts <= names:

@@ -1,4 +1,4 @@
-"""Scores by query as arrays, systems x queries, for all runs on a dataset."""
+"""Scores by query as arrays (systems x queries), for all runs on a dataset."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,15 +23,15 @@ class Scores(NamedTuple):
     """The values of systems by one measure."""
 
     queries: pa.Array
-    """Queries for which at least one system has a value, sorted."""
+    """The queries for which at least one system has a value, sorted."""
     values: Values
-    """systems x queries; nan if a system has no value."""
+    """An array systems x queries; NaN if a system has no value."""
 
 
 def of_measure(
     cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, systems: Sequence[str]
 ) -> dict[str, Scores]:
-    """The official scores of systems on each dataset that has runs and no parts."""
+    """Return the systems' official scores on each of these datasets with runs and no parts."""
     return {
         of.dataset: _chosen(_table(of, [measure]), of, measure, systems)
         for of in gathered.runs(cursor, "scores", datasets)
@@ -49,6 +49,7 @@ def _table(of: Runs, measures: Sequence[str]) -> pa.Table:
 
 
 def _chosen(table: pa.Table, of: Runs, measure: str, systems: Sequence[str]) -> Scores:
+    """Return the scores of the requested systems by a measure."""
     n = len(table) // len(of.systems)
     queries = table[_QUERY].combine_chunks().slice(0, n).cast(pa.string())
     values = np.full((len(of.systems) + 1, n), np.nan)
@@ -61,7 +62,7 @@ def _chosen(table: pa.Table, of: Runs, measure: str, systems: Sequence[str]) -> 
 
 
 def _made(of: Runs) -> pa.Table:
-    """query_id and a column for each measure: all queries, in order, once per run."""
+    """Return query_id and a column per measure, in which all queries are repeated for each run."""
     read = [_read(file) for file in of.files]
     queries = pa.chunked_array([own for own, _ in read], pa.string()).unique().sort()
     measures = sorted({measure for _, values in read for measure in values})
@@ -76,7 +77,7 @@ def _made(of: Runs) -> pa.Table:
 
 
 def _read(file: Path) -> tuple[pa.Array, dict[str, Values]]:
-    """The queries of a part, and their values by measure in the same order (NaN if missing)."""
+    """Return the queries of a part, and by measure their values in the same order, or NaN."""
     names = [_QUERY, "measure", "value"]
     table = pq.read_table(file, columns=names, read_dictionary=names[:2], use_threads=False)
     query, measure = (table[name].combine_chunks() for name in names[:2])

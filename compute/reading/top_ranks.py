@@ -1,4 +1,4 @@
-"""Top ranks of all runs on a dataset, with each id stored once."""
+"""The top ranks of all runs on a dataset, with each id stored once."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from compute.reading import gathered
 from compute.reading.gathered import Runs
 
 DEPTH = 10
-"""Depth of the extract of the hits, and therefore of these ranks."""
+"""Depth of the parts of the kind `top`, and therefore of these ranks."""
 
 _IDS = ["query_id", "doc_id"]
 _SYSTEM = "system"
@@ -27,11 +27,11 @@ SCHEMA = pa.schema(
 def of_systems(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], k: int = DEPTH
 ) -> pa.Table:
-    """The top k ranks of SCHEMA, with a system's index in `systems`; one chunk."""
+    """Return the top k ranks, as one chunk with SCHEMA; `system` is an index into `systems`."""
     for of in gathered.runs(cursor, "top", [dataset]):
         table = gathered.table(of, _IDS, SCHEMA.names, _made).cast(SCHEMA)
         places = {system: place for place, system in enumerate(systems)}
-        # Unrequested rows get index -1.
+        # Rows that were not requested get the index -1.
         place = np.array([places.get(system, -1) for system in of.systems], np.int32)
         asked = pa.array(place[table[_SYSTEM].to_numpy()])
         table = table.set_column(0, SCHEMA.field(_SYSTEM), asked)

@@ -1,4 +1,4 @@
-"""A self-documenting database: comments on its tables and columns, and a table `readme`."""
+"""A database that documents itself: comments on its tables and columns, and a table `readme`."""
 
 from datetime import UTC, datetime
 
@@ -82,7 +82,7 @@ def describe(connection: DuckDBPyConnection) -> None:
         group by all
         """
     ).fetchall()
-    # In one transaction, since otherwise each of about 300 comments would be written to disk.
+    # In one transaction; otherwise each of about 300 comments would be written to disk separately.
     connection.begin()
     for name, kind, columns in found:
         table = TABLES[name]
@@ -99,7 +99,7 @@ def _comment(what: str, text: str) -> str:
 
 
 def readme(title: str, version: int) -> pa.Table:
-    """topic, text, example: purpose, version and example queries of the database."""
+    """Return topic, text, example: the purpose, the version and example queries of the database."""
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     made = f"{title} Version {version} of the results, written {written} UTC."
     rows = [("this file", made, ""), *((topic, text, "") for topic, text in _NOTES.items())]

@@ -13,8 +13,8 @@ from compute.reading.overlay import rescoring
 from compute.reading.overlay.rescoring import Scored
 from compute.reading.overlay.views import NEVER
 
-# For a cursor with the variables `overlay`, `dataset`, `seen` and `never`, and with the judgements
-# of the dataset as `official`.
+# These statements need the cursor's variables `overlay`, `dataset`, `seen` and `never`, and the
+# official judgements of the dataset as `official`.
 _JUDGED = """
 create or replace temp view judged as
 select query_id, doc_id, relevance from official
@@ -114,32 +114,32 @@ Label = tuple[str, str, int]
 
 @dataclass
 class Overlay:
-    """Scores with one choice of added judgements, at its newest and some earlier versions."""
+    """The scores for one choice of added judgements, at its newest and some earlier versions."""
 
     number: int
     choice: Choice
     versions: list[int] = field(default_factory=lambda: [0])
-    """Ids of the last counted judgements, ascending; the scores are at the last one."""
+    """Ids of the last judgement counted in each version, ascending; `scored` is at the newest."""
     scored: dict[str, Scored] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Official:
-    """Published results of a dataset, shared by all versions with the same parts of it."""
+    """The published results of a dataset, shared by all versions with the same parts of it."""
 
     rests_on: frozenset[str]
-    """The ids of its parts."""
+    """The ids of the parts."""
     judgements: pa.Table
     """query_id, doc_id, relevance."""
     scored: Scored | None
-    """None if nothing is stored."""
+    """None if no run is stored."""
     asked: frozenset[str]
-    """Queries that are scored as soon as they have a judgement."""
+    """The queries that are scored as soon as they have a judgement."""
 
 
 class Tally:
-    """Counter of added judgements, for one thread at a time. `known` has the results that other
-    versions have read, by dataset; this one uses and extends it."""
+    """Counts added judgements, for one thread at a time. `known` has official results, by dataset,
+    that were read for other versions; they are used here, and new ones are added."""
 
     def __init__(self, reading: Reading, known: dict[str, Official]) -> None:
         self._reading = reading
@@ -156,7 +156,7 @@ class Tally:
         touched: dict[str, list[str]] = {}
         for dataset, query_id in self._cursor.execute(_TOUCHED).fetchall():
             touched.setdefault(dataset, []).append(query_id)
-        # Published results stay even if the transaction is rolled back.
+        # Loaded before the transaction, so that official results stay if it is rolled back.
         official = {dataset: self._load(dataset) for dataset in touched}
         with self._transaction():
             for dataset, queries in touched.items():
@@ -165,18 +165,18 @@ class Tally:
         overlay.versions.append(seen)
 
     def forget(self, overlay: Overlay, oldest: int) -> None:
-        """Drop rows that no version from the oldest on needs."""
+        """Delete rows that no version from `oldest` on needs."""
         overlay.versions = [version for version in overlay.versions if version >= oldest]
         self._set(overlay=overlay.number, oldest=oldest)
         self._cursor.execute(_FORGET)
 
     def drop(self, overlay: Overlay) -> None:
-        """Drop all rows of an overlay."""
+        """Delete all rows of an overlay."""
         self._set(overlay=overlay.number)
         self._cursor.execute(_DROP)
 
     def _load(self, dataset: str) -> Official:
-        """The official scores and judgements of a dataset, loaded once."""
+        """Return the official scores and judgements of a dataset, loaded once."""
         if dataset not in self._official:
             self._set(dataset=dataset)
             parts = self._reading.parts.values()
@@ -200,6 +200,7 @@ class Tally:
     def _count(
         self, overlay: Overlay, dataset: str, official: Official, queries: list[str]
     ) -> None:
+        """Count the judgements of some queries of a dataset, and rescore those that changed."""
         self._put("official", official.judgements)
         self._put("touched", pa.table({"query_id": queries}))
         before = set(self._cursor.execute(_LABELS).fetchall())
@@ -219,7 +220,7 @@ class Tally:
         self._score(scored, changed, known ^ self._known(documents))
 
     def _labels(self, choice: Choice, asked: frozenset[str]) -> set[Label]:
-        """Labels that count for the affected queries; official ones take precedence."""
+        """Return the labels that count for the affected queries; official ones have precedence."""
         rows = self._cursor.execute(_ROWS).df().astype({"relevance": "Int64"})
         judged = set(self._cursor.execute(_PAIRS).fetchall())
         found = resolve(rows, choice)[["query_id", "doc_id", "relevance"]]
@@ -230,11 +231,12 @@ class Tally:
         }
 
     def _known(self, documents: list[str]) -> set[str]:
-        """Documents that are judged for any query."""
+        """Return those of these documents that are judged for any query."""
         found = self._cursor.execute(_KNOWN, {"documents": documents}).fetchall()
         return {document for (document,) in found}
 
     def _score(self, scored: Scored, changed: list[str], documents: set[str]) -> None:
+        """Rescore the queries that changed, and all means of the dataset."""
         queries = rescoring.rescore(scored, self._cursor, changed, documents)
         self._put("touched", pa.table({"query_id": pa.array(sorted(queries), pa.string())}))
         numbers, mean = scored.numbers(queries), scored.averaged()

@@ -1,6 +1,6 @@
-"""Rescoring some queries of a dataset, for all its systems at once. The scores of a dataset are one
-array; a judgement changes the columns of its query and, for measures that depend on judgements for
-any query, of the queries that retrieve the document."""
+"""Rescoring of some queries of a dataset, for all its systems at once. The scores of a dataset are
+one array. A judgement changes the values of its query and, for measures that depend on judgements
+for any query, those of other queries that retrieve the document."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ from compute.store.store import Part
 
 KINDS = ("hits", "top", "scores", "queries", *OF_RUNS)
 TOP = 10
-"""Depth of the parts of kind `top`, which are read faster than the hits."""
+"""Depth of the parts of the kind `top`, which are read faster than the hits."""
 LISTED = 100
-"""Deepest lists stored for Judged@k and Hole@k: an array over systems and queries."""
+"""Depth of the deepest lists that are kept for Judged@k and Hole@k, for all systems and queries."""
 BATCH = 500
-"""Queries scored at a time, so that their hits and judgements need little memory."""
+"""Number of queries scored at a time, so that their hits and judgements take little memory."""
 
 _QUERIES = "select distinct query_id from read_parquet($files) order by query_id"
 _MEASURES = "select distinct measure from read_parquet($files) order by measure"
@@ -62,58 +62,59 @@ order by all
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
 _ROWS = "(select *, 1 as run from read_parquet($files))"
 _OF_RUNS = f"({_ROWS} union all by name select * from read_parquet($runs))"
-"""The first run of every system, and the other runs of those with several."""
+"""The first run of every system, and the further runs of those that have several."""
 _UNJUDGED = sorted(MEASURES)
-"""Default measures of runs without scores, once something is judged."""
+"""Measures for runs that have no scores, once something is judged."""
 _NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array([], pa.int64())})
 
 
 _Parts = Mapping[tuple[str, str], Part]
-"""By kind and system."""
+"""Parts by kind and system."""
 
 
 @dataclass(frozen=True)
 class Scored:
     """The scores of a dataset: one value per system, measure and query, NaN if there is none. A
-    system with several runs has a row for each."""
+    system with several runs has a row for each run."""
 
     systems: list[str]
     runs: list[int]
-    """Their numbers, from 1."""
+    """The number of each row's run, from 1."""
     measures: list[str]
     queries: list[str]
-    """Queries of the split and judged queries, sorted."""
+    """The queries of the split and all judged queries, sorted."""
     values: NDArray[np.float64]
-    """[system, measure, query]."""
+    """Value by [system, measure, query]."""
     followed: NDArray[np.bool_]
-    """[system, measure]: whether new judgements can be applied, which needs hits down to k."""
+    """Whether new judgements can be applied, which needs hits down to k, by [system, measure]."""
     lists: NDArray[np.int32]
-    """[system, query, rank from 0]: codes of retrieved documents to Hole@k's depth, else -1."""
+    """Codes of the retrieved documents, down to the depth of Hole@k, by [system, query, rank from
+    0]; -1 if there is none."""
     documents: pa.Table
-    """doc_id, code: the documents in the lists."""
+    """doc_id and code of each document in the lists."""
     known: NDArray[np.bool_]
-    """[code]: whether the document is judged for any query."""
+    """Whether the document is judged for any query, by [code]."""
     tops: NDArray[np.bool_]
-    """[system]: True if the system's hits are stored."""
+    """Whether the system's top hits are stored, by [system]."""
     hits: list[str]
-    """The files of the hits, or of their top ranks if the measures need no more."""
+    """The files of the hits, or of the top ranks if the measures need no more."""
     repeats: list[str]
-    """The files of further runs' hits."""
+    """The files of the hits of further runs."""
     depth: int
-    """Rank of the deepest hits."""
+    """The depth of the deepest hits."""
 
     def copy(self) -> "Scored":
-        """Copy with its own values and known documents."""
+        """Return a copy with its own values and known documents."""
         return replace(self, values=self.values.copy(), known=self.known.copy())
 
     def numbers(self, queries: Collection[str]) -> NDArray[np.int64]:
-        """Indices of the known names among the queries, in order."""
+        """Return the indexes of these queries in `queries`, in order; unknown ones are left out."""
         place = {query: number for number, query in enumerate(self.queries)}
         return np.array(sorted(place[q] for q in queries if q in place), np.int64)
 
     def averaged(self) -> "Scored":
-        """The same with one row per system: of several runs the mean values over those that have
-        one, and the list of the first."""
+        """Return the same with one row per system. Of several runs, it has the means over those
+        with a value, and the list of the first."""
         first = np.flatnonzero(np.array(self.runs) == 1)
         if len(first) == len(self.runs):
             return self
@@ -124,7 +125,7 @@ class Scored:
         return self._of(first, values)
 
     def by_run(self) -> "Scored":
-        """The rows of the systems with several runs."""
+        """Return only the rows of the systems with several runs."""
         several = {name for name, run in zip(self.systems, self.runs, strict=True) if run > 1}
         own = np.flatnonzero([name in several for name in self.systems])
         return self._of(own, self.values[own])
@@ -135,8 +136,7 @@ class Scored:
         return replace(self, systems=names, runs=runs, values=values, **some)
 
     def rows(self, numbers: NDArray[np.int64]) -> pa.Table:
-        """system, run, query_id, measure, value of some queries, without pairs that cannot be
-        rescored."""
+        """Return system, run, query_id, measure, value of some queries, as far as followed."""
         chosen = np.where(self.followed[:, :, None], self.values[:, :, numbers], np.nan)
         place, measure, query = np.nonzero(~np.isnan(chosen))
         return pa.table(
@@ -150,14 +150,14 @@ class Scored:
         )
 
     def unfollowed(self) -> pd.DataFrame:
-        """system, measure: pairs that cannot be scored with new judgements."""
+        """Return system, measure of values that cannot be scored with new judgements."""
         place, measure = np.nonzero(~self.followed)
         columns = [(self.systems[s], self.measures[m]) for s, m in zip(place, measure, strict=True)]
         return pd.DataFrame(columns, columns=["system", "measure"], dtype="str")
 
     def means(self) -> pd.DataFrame:
-        """system, measure, value, value_returned, n_queries, n_unanswered, as `means` has them. If
-        the answered queries of a system are unknown, they are NaN and -1."""
+        """Return system, measure, value, value_returned, n_queries, n_unanswered, as in `means`. If
+        it is unknown which queries a system answered, value_returned is NaN and n_unanswered -1."""
         there = ~np.isnan(self.values)
         evaluated = there.any(axis=1)
         answered = evaluated & (self.lists[:, :, 0] >= 0)
@@ -186,9 +186,9 @@ class Scored:
 def official(
     live: Iterable[Part], cursor: DuckDBPyConnection, dataset: str, anew: Sequence[str] = ()
 ) -> Scored | None:
-    """The published scores of a dataset, of these parts; None if there are none. The cursor's
-    relation `judged` has its official judgements. Measures in `anew` replace the stored ones;
-    `rescore` fills their values for all queries."""
+    """Return the published scores of a dataset in these parts; None if there are none. The cursor's
+    relation `judged` must hold its official judgements. Measures in `anew` replace the stored ones,
+    without values, which `rescore` then computes for all queries."""
     of_dataset = [part for part in live if part.dataset == dataset and part.kind in KINDS]
     parts = {(part.kind, part.system): part for part in of_dataset}
     systems, runs = _runs(parts)
@@ -222,7 +222,7 @@ def official(
 
 
 def _runs(parts: _Parts) -> tuple[list[str], list[int]]:
-    """The runs of all scored systems: their systems, and their numbers."""
+    """Return system and number of the runs of all scored systems, as two lists."""
     found = []
     for system in sorted(system for kind, system in parts if kind == "scores"):
         further = repeats.recorded(parts.get(("repeats", system)))
@@ -231,7 +231,7 @@ def _runs(parts: _Parts) -> tuple[list[str], list[int]]:
 
 
 def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
-    """Return whether the runs with hits are exactly those whose top ranks are stored separately."""
+    """Return whether exactly the runs with hits have separately stored top ranks."""
     topped, listed = ({s for k, s in parts if k == kind} for kind in ("top", "hits"))
     return topped == listed
 
@@ -239,6 +239,7 @@ def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
 def _values(
     cursor: DuckDBPyConnection, parts: _Parts, shape: tuple[int, int, int]
 ) -> NDArray[np.float64]:
+    """Return the stored values by system, measure and query; NaN if there is none."""
     array = np.full(shape, np.nan)
     runs = [str(part.path) for (kind, _), part in parts.items() if kind == "run_scores"]
     single = (key for key in parts if key[0] == "scores" and ("repeats", key[1]) not in parts)
@@ -253,7 +254,7 @@ def _values(
 def _lists(
     cursor: DuckDBPyConnection, files: dict[str, list[str]], shape: tuple[int, int, int]
 ) -> tuple[NDArray[np.int32], pa.Table, NDArray[np.bool_]]:
-    """The lists [system, query, rank from 0] of codes; doc_id, code; and judged or not, by code."""
+    """Return codes by [system, query, rank from 0]; doc_id, code; and by code, if it is judged."""
     array, shallow = np.full(shape, -1, np.int32), shape[2]
     rows, read = _source(files["top" if shallow <= TOP else "hits"], files["repeats"])
     if not read["files"]:
@@ -269,14 +270,14 @@ def _lists(
 
 
 def _source(files: list[str], runs: list[str]) -> tuple[str, dict[str, Any]]:
-    """The hits as SQL, and its parameters."""
+    """Return the hits as SQL, and its parameters."""
     return (_OF_RUNS, {"files": files, "runs": runs}) if runs else (_ROWS, {"files": files})
 
 
 def _place(
     cursor: DuckDBPyConnection, systems: Sequence[str], runs: Sequence[int], queries: Sequence[str]
 ) -> None:
-    """Tables of the cursor that number runs and queries."""
+    """Register the tables `places` and `chosen`, which number runs and queries, on the cursor."""
     names, numbers = pa.array(systems, pa.string()), pa.array(runs, pa.int32())
     content = {"system": names, "run": numbers, "place": np.arange(len(systems))}
     cursor.register("places", pa.table(content))
@@ -289,10 +290,10 @@ def rescore(
     queries: Collection[str],
     documents: Collection[str],
 ) -> set[str]:
-    """Rescore queries in place by the cursor's relation `judged`; returns the affected ones. The
-    relation has query_id, doc_id, relevance: all judgements of the dataset. `documents` became
-    judged for some query, or stopped being so: they affect other queries that retrieve them, in
-    measures that count such documents."""
+    """Rescore queries in place by the cursor's relation `judged`, which has query_id, doc_id,
+    relevance of all judgements of the dataset; return the queries affected. `documents` have become
+    judged for some query, or are no longer: in measures that count such documents, they affect
+    other queries that retrieve them."""
     if not scored.measures:
         return set()
     cursor.register("documents", scored.documents)
@@ -306,7 +307,7 @@ def rescore(
     evaluated = ~np.isnan(scored.values[:, :, retrieving]).all(axis=(0, 1))
     others = np.setdiff1d(np.nonzero(retrieving)[0][evaluated], numbers)
     if across:
-        # These measures need no relevance.
+        # These measures do not depend on the relevance.
         _rescore(scored, cursor, others, across, 0)
     moved = [*numbers, *(others if across else ())]
     return {scored.queries[number] for number in moved}
@@ -323,6 +324,7 @@ def _rescore(
     measures: list[Measure],
     deep: int,
 ) -> None:
+    """Compute these measures for these queries of all systems, a batch at a time."""
     for start in range(0, len(numbers), BATCH):
         some = numbers[start : start + BATCH]
         held = _held(scored, cursor, some, deep)
@@ -336,7 +338,7 @@ def _rescore(
 def _held(
     scored: Scored, cursor: DuckDBPyConnection, numbers: NDArray[np.int64], deep: int
 ) -> Held:
-    """The queries of all systems: query i of system s is number s * n + i."""
+    """Return what measures need of these queries: query i of system s has the number s * n + i."""
     n, systems = len(numbers), len(scored.systems)
     queries = [scored.queries[number] for number in numbers]
     _place(cursor, scored.systems, scored.runs, queries)
@@ -365,8 +367,8 @@ def _held(
 
 
 def _known(name: str) -> Measure | None:
-    """The measure, unless it is unknown here, needs lists that are too long, or counts subtopics,
-    which added judgements lack."""
+    """Return the measure; None if it is unknown here, needs longer lists, or counts subtopics,
+    which added judgements do not have."""
     try:
         measure = parse(name)
     except WrongInput:
@@ -377,10 +379,10 @@ def _known(name: str) -> Measure | None:
 def _followed(
     hits: Sequence[Part | None], scores: Sequence[Part], measures: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """[system, measure]: whether its values can be updated for new judgements. Without `scores` all
-    queries are rescored, by any measure."""
+    """Return by [system, measure] whether the values can be updated for new judgements. Without
+    `scores`, all queries are rescored by any measure."""
     own = [set(more_of(part)) for part in scores] or [set() for _ in hits]
-    # A measure by which only other runs were scored would give a mean over a few queries.
+    # For a run without stored values of a measure, its mean would be over only rescored queries.
     absent = [set().union(*own) - scored for scored in own]
     found = [
         [_follows(run, measure) and measure not in lacking for measure in measures]
@@ -390,7 +392,7 @@ def _followed(
 
 
 def _follows(hits: Part | None, name: str) -> bool:
-    """Return whether the stored hits are deep enough to rescore them by a measure."""
+    """Return whether the stored hits are deep enough to be rescored by a measure."""
     measure = _known(name)
     return hits is not None and measure is not None and reaches(measure, hits)
 
@@ -411,13 +413,13 @@ def _arrays(cursor: DuckDBPyConnection, query: str, **params: Any) -> dict[str, 
 def _number(
     cursor: DuckDBPyConnection, table: str, column: str, number: str, names: Sequence[str]
 ) -> None:
-    """A table of the cursor that numbers names."""
+    """Register a table on the cursor that numbers these names."""
     content = {column: pa.array(names, pa.string()), number: np.arange(len(names))}
     cursor.register(table, pa.table(content))
 
 
 def _mean(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The mean of the chosen values over queries; NaN if none is chosen."""
+    """Return the means of the chosen values over queries; NaN if none is chosen."""
     number = chosen.sum(axis=2)
     total = values.sum(axis=2, where=chosen)
     return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)

@@ -19,15 +19,15 @@ from compute.reading.overlay.views import SCHEMAS
 from compute.store.store import Store
 
 KEPT = 4
-"""Most versions of a choice that stay readable, besides those in use."""
+"""Maximum number of a choice's versions that stay readable, in addition to those in use."""
 _READ = "select max(id), list(distinct source) from added_judgements"
 CHOICES = 4
-"""Most choices whose scores are kept, besides those in use."""
+"""Maximum number of choices whose scores are kept, in addition to those in use."""
 
 
 class Overlays:
-    """A reading with added judgements, open to any number of threads. `known`, passed to the
-    overlays of every version of one store, saves rereading shared results."""
+    """A reading with added judgements, open to any number of threads. `known` is passed to the
+    overlays of every version of one store, so that results they share are read once."""
 
     def __init__(
         self, store: Store, reading: Reading, known: dict[str, Official] | None = None
@@ -38,26 +38,26 @@ class Overlays:
             cursor.execute(SCHEMAS)
             last, sources = cursor.execute(_READ).fetchall()[0]
         self._read: int = last or 0
-        """The last judgement in the reading's table of them."""
+        """The last judgement in the reading's table of added judgements."""
         self._sources = set(sources or ())
         """Sources of the judgements in the table."""
         self._reads = threading.Lock()
         self._tally = Tally(reading, {} if known is None else known)
         self._counts = threading.Lock()
         self._overlays: list[Overlay] = []
-        """Overlays, the most recently used one last."""
+        """The overlays, the most recently used one last."""
         self._in_use: Counter[tuple[int, int]] = Counter()
-        """Users by overlay and version."""
+        """Number of users by overlay and version."""
         self._numbers = itertools.count()
 
     @contextmanager
     def cursor(
         self, seen: int, choice: Choice | None = None, queries: DataFrame | None = None
     ) -> Iterator[DuckDBPyConnection]:
-        """A connection for one thread, for the with-block. `seen` is the id of the last added
+        """Yield a connection for one thread, for the with-block. `seen` is the id of the last added
         judgement that it sees. With a choice, scores, means and judgements are official + added by
-        that choice; without one, the official ones. With `queries` (dataset, query_id) they are
-        restricted to these, as in `one_kind.alone`."""
+        that choice; without one, they are official. `queries` (dataset, query_id) restricts them to
+        these queries, as `one_kind.alone` does."""
         with self._cursor(seen, choice) as cursor:
             if queries is None:
                 yield cursor
@@ -74,7 +74,7 @@ class Overlays:
                 cursor.execute("set search_path = 'seen,main'")
                 yield cursor
                 return
-            # Sources without judgements must not make a new choice, which would be counted again.
+            # A source without judgements is dropped, so that no equal choice is counted again.
             there = tuple(source for source in choice.sources if source in self._sources)
             with self._using(replace(choice, sources=there), seen) as number:
                 cursor.execute("set variable overlay = ?", [number])
@@ -82,6 +82,7 @@ class Overlays:
                 yield cursor
 
     def _read_judgements(self, seen: int) -> None:
+        """Add the judgements up to `seen` that the reading's table lacks."""
         with self._reads:
             if seen <= self._read:
                 return
@@ -95,7 +96,7 @@ class Overlays:
 
     @contextmanager
     def _using(self, choice: Choice, seen: int) -> Iterator[int]:
-        """Number of the overlay of a choice; its version stays while in use."""
+        """Yield the number of a choice's overlay, whose version stays while it is in use."""
         with self._counts:
             overlay = self._at(choice, seen)
             self._in_use[overlay.number, seen] += 1
@@ -107,7 +108,7 @@ class Overlays:
                 self._in_use += Counter()  # without zeros
 
     def _at(self, choice: Choice, seen: int) -> Overlay:
-        """The overlay of a choice, brought to a version if it is behind."""
+        """Return the overlay of a choice, brought to a version if it is behind."""
         fitting = [
             overlay
             for overlay in self._overlays
@@ -131,7 +132,7 @@ class Overlays:
         try:
             self._tally.count(overlay, seen)
         except BaseException:
-            # Its scores may be incomplete, and it is no longer in any list.
+            # The scores may be incomplete; the overlay is in no list any more.
             self._tally.drop(overlay)
             raise
         used = [version for number, version in self._in_use if number == overlay.number]

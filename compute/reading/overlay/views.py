@@ -1,16 +1,15 @@
-"""The tables of the added judgements in a reading's database, and the views over them.
-
-Cursors set the schema `added` (official + added) or `seen` (official) before `main` in their search
-path, and the variables `seen`, the id of the last judgement they see, and `overlay`, the number of
-a choice."""
+"""The tables of added judgements in a reading's database, and the views over them. Cursors put the
+schema `added` (official + added) or `seen` (official) before `main` in their search path, and set
+the variables `seen`, the id of the last judgement that they see, and `overlay`, the number of a
+choice."""
 
 from compute.reading.means import FORUMS, OF_PARTS
 
 NEVER = 2**62
-"""End of a row that is still valid."""
+"""The end (`died`) of a row that is still valid."""
 
-# A row is valid for the versions from `born` to before `died`, so readers of several versions see
-# their own rows.
+# A row is valid for versions from `born` until before `died`, so readers of several versions each
+# see their own rows.
 SCHEMAS = f"""
 create schema kept;
 create table kept.unfollowed (dataset text, system text, measure text);

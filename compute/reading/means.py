@@ -28,7 +28,7 @@ with evaluated as materialized (
 answered as (
     select dataset, system, query_id from {top} where rank = 1
 ),
--- The few queries without hits: joining scores with these is faster than with all others.
+-- The few queries without hits: joining scores with these is quicker than with all the others.
 unanswered as materialized (
     select dataset, system, query_id, true as unanswered
     from evaluated anti join answered using (dataset, system, query_id)
@@ -53,7 +53,7 @@ select
     system,
     measure,
     value,
-    -- Without top hits it is unknown which queries were answered.
+    -- Without the hits nobody can tell which queries were answered.
     case when id is not null then value_returned end as value_returned,
     n_queries,
     case when id is not null then n_unanswered end as n_unanswered

@@ -1,1 +1,1 @@
-"""Immutable parts, and the manifest of the state that makes them visible."""
+"""Immutable parts, and the manifest in the state that makes them visible."""

@@ -1,4 +1,4 @@
-"""Adoption: a state takes over a home whose parts belong to another state or to a lost one."""
+"""Adoption: a state takes over a home whose parts belong to another state, or to a lost one."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,18 +12,18 @@ from compute.store import ownership, state, trash
 
 @dataclass(frozen=True)
 class Adoption:
-    """A home that can be adopted: its parts, and the state that owns them."""
+    """The effects of an adoption."""
 
     state: str
     """Path or address of the adopting state."""
     own: bool
-    """True if the home and its parts already belong to this state."""
+    """Whether the home and its parts already belong to this state."""
     listed: list[Path]
-    """Number of parts that the state lists, which stay."""
+    """Files of parts that the state lists; they stay."""
     unknown: list[Path]
-    """Number of parts that the state does not list, which go to the trash."""
+    """Files of parts that the state does not list; they go to the trash."""
     thrown: list[Path]
-    """Number of files in the trash that the state lists, which are restored."""
+    """Files in the trash that the state lists; they are restored."""
 
     def __str__(self) -> str:
         if self.own:
@@ -35,7 +35,7 @@ class Adoption:
 
 
 def planned(settings: Settings) -> Adoption:
-    """Plan of an adoption; nothing is written."""
+    """Return the effects of an adoption; nothing is written."""
     home, engine = settings.home, state.engine_of(settings)
     with state.opening(engine, home):
         identity, listed = state.identity_of(engine), state.listed(engine)
@@ -55,8 +55,8 @@ def planned(settings: Settings) -> Adoption:
 
 def adopt(settings: Settings) -> Adoption:
     """Mark the home and its parts as the state's, move the parts that it does not list to the
-    trash, and those that it lists back from there. After a kill in between it can be repeated.
-    Raises `state.open_state`'s database errors."""
+    trash, and restore those in the trash that it lists. If it is killed, it can be repeated. Raises
+    the database errors of `state.open_state`."""
     with locked(settings.home / "locks" / "home.lock"):
         adoption = planned(settings)
         state.open_state(settings, adopting=True).dispose()

@@ -1,8 +1,8 @@
 """Backups: the state and the parts of a home in a folder, and a new home made from them. The folder
-contains `parts` as in a home, `state-<SHA-256>.sqlite`, an SQLite file whatever the state's
-database, and `backup.json`, which names that file. `backup.json` comes last, by a rename; until
-then the previous backup is complete, or there is none. Parts never change, so a later backup copies
-only new ones; all others are read and compared."""
+contains `parts` as in a home; `state-<SHA-256>.sqlite`, an SQLite file whatever the state's
+database; and `backup.json`, which names that file. `backup.json` is written last, by a rename;
+until then the previous backup is complete, or there is none. Parts never change, so a later backup
+copies only new ones; all others are read and compared."""
 
 import hashlib
 import json
@@ -32,26 +32,26 @@ from compute.store.store import Part, Store, part_of, part_path
 
 FORMAT = 1
 More = Callable[[Connection], None]
-"""Copy of everything besides the state, such as jobs, into or out of a backup."""
+"""A function that copies everything besides the state, such as jobs, into or out of a backup."""
 MOVE, RESTORE = "python -m compute admin move-state", "python -m compute admin restore"
 _EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, if set, to an empty database"
 _BLOCK = 1024**2
 _ROUNDS = 20
-"""Most retries if parts are superseded and removed while they are copied."""
+"""Maximum number of attempts if parts are superseded and removed while they are copied."""
 _TOLD = 3
 _REST = "take another backup, or restore the rest with --leave-out-damaged"
 
 
 @dataclass(frozen=True)
 class Record:
-    """Content of `backup.json`."""
+    """The content of `backup.json`."""
 
     format: int
     state: str
-    """The identity of the backed-up state."""
+    """The identity of the state that was backed up."""
     state_format: int
     sha256: str
-    """SHA-256 of the state's file, which is part of the file's name."""
+    """The SHA-256 of the state's file, which is part of the file's name."""
     parts: int
     bytes: int
     made: str
@@ -59,24 +59,24 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a backup or a restore."""
+    """The outcome of a backup or a restore."""
 
     parts: Sequence[Part]
     copied: int
-    """Number of parts that the folder did not have."""
+    """Number of parts that were not in the target yet."""
     left_out: Sequence[Part]
-    """Damaged parts."""
+    """Parts left out because they are damaged."""
     broken: Sequence[str] = ()
-    """Faults of its judgements, a sentence each."""
+    """Faults of the state's judgements and parts, a sentence each."""
     as_found: bool = False
-    """True for a backup made before judgements had a hash chain."""
+    """Whether the backup is from before judgements had a hash chain."""
 
 
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
-    """Back up a home to a folder while others work, with everything saved so far. Parts that are
-    damaged in the home are left out. Raises Conflict for a folder with other files, with a backup
-    of another home, or with a backup in progress; Unavailable if judgements were altered and the
-    folder has a backup, which may be the last good one."""
+    """Back up a home to a folder, with everything saved so far, while others go on working. Parts
+    that are damaged in the home are left out. Raises Conflict for a folder with other files, a
+    backup of another home or a backup in progress; Unavailable if the state's rows were altered and
+    the folder has a backup, which may be the last good one."""
     folder = folder.resolve()
     with _at_work(store.home, folder):
         identity = state.identity_of(store.engine)
@@ -117,11 +117,11 @@ def _at_work(home: Path, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[Engine, Path]]:
-    """A state at one moment as an SQLite file, for the with-block, without superseded parts."""
+    """Yield the state at one moment as an SQLite file, without superseded parts."""
     with scratch.folder(settings.home, "backup-") as place:
         engine = state.open_state(Settings(home=place))
         with state.opening(engine, place), state.writing(engine) as target:
-            # Jobs first, so that their finished work is in the state.
+            # Jobs come first, so that the state has the results of those that are finished.
             more(target)
             with state.reading(source) as connection:
                 state.copy_rows(connection, target)
@@ -131,9 +131,9 @@ def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[E
 
 
 def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) -> Outcome | None:
-    """Copy the parts of a snapshot, and drop damaged ones from it; None to start again. A file that
-    is gone because its part was superseded and removed is not damaged; a later snapshot has its
-    replacement."""
+    """Copy the parts of a snapshot, and drop damaged ones from it; return None to start again. A
+    file is not damaged if it is gone because its part was superseded and removed; a later snapshot
+    has its replacement."""
     wanted = [replace(part, bucket=store.bucket) for part in _listed(copy, store.home)]
     store.fetch(wanted)
     copied, failed = _copy_all(wanted, folder, progress)
@@ -145,7 +145,7 @@ def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) ->
 
 
 def _copy_all(parts: Sequence[Part], root: Path, progress: Progress) -> tuple[int, list[Part]]:
-    """Copy the files of parts to another root; the number of new ones, and the damaged ones."""
+    """Copy the files of parts to another root; return the number of new ones, and damaged parts."""
     copied, failed = 0, list[Part]()
     for number, part in enumerate(parts, 1):
         try:
@@ -175,15 +175,15 @@ def restore(
     settings: Settings, folder: Path, more: More, *, leave_out: bool, progress: Progress = quiet
 ) -> Outcome:
     """Restore a backup into an empty home, in SQLite or PostgreSQL. All parts are compared with
-    their SHA-256 before one transaction makes the state; until then nothing opens the home. Raises
-    Missing if there is no backup, Conflict for a home that is not empty, Unavailable for a damaged
-    backup unless `leave_out` (of parts only)."""
+    their SHA-256 before one transaction creates the state; until then nothing can open the home.
+    Raises Missing if there is no backup, Conflict if the home is not empty, Unavailable if the
+    backup is damaged, unless `leave_out` allows damaged parts."""
     home, folder = settings.home, folder.resolve()
     make_folder(home)
     with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
         record, command = read(folder), f"{RESTORE} {shlex.quote(str(folder))}"
-        # This comes first, so that a killed restore can be resumed and nobody creates a state
-        # meanwhile.
+        # This comes first, so that a killed restore can be resumed, and that no other process
+        # creates a state meanwhile.
         identity = _begin(settings, command, lambda: _refuse_full(home))
         copy = _unpacked(folder, place)
         wanted, broken = _listed(copy, folder), integrity.of_rows(copy)
@@ -197,7 +197,7 @@ def restore(
 
 
 def _unpacked(folder: Path, place: Path) -> Engine:
-    """A copy of a backup's state in a scratch folder, migrated to the current format."""
+    """Open a copy of a backup's state in a scratch folder, migrated to the current format."""
     sha256 = read(folder).sha256
     file = _state_file(folder, sha256)
     try:
@@ -210,8 +210,8 @@ def _unpacked(folder: Path, place: Path) -> Engine:
 
 def move(settings: Settings, jobs: More, more: More) -> None:
     """Move the state of a home from its SQLite file to the database that `state` names. The parts
-    stay in place, and so does the file, which nothing opens any more. `jobs` reads jobs from the
-    file, `more` writes them. Raises Conflict for a database with a state."""
+    stay in place; so does the file, which is not used any more. `jobs` reads jobs from the file,
+    `more` writes them. Raises Conflict if the database has a state."""
     home, old = settings.home, replace(settings, state="")
     if not settings.state:
         raise WrongInput("move to which database? Name it by the setting `state`, then try again")
@@ -226,10 +226,10 @@ def move(settings: Settings, jobs: More, more: More) -> None:
 
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
-    """Assign a home to a state that will be created, so that nobody opens it; returns the state's
-    identity. Raises like `refuse`, which is not called if the same command was killed before its
-    end. Raises Conflict if a state exists, unless that command was killed after it had created the
-    state and before it wrote its final mark."""
+    """Assign a home to a state that will be created, so that nothing opens it; return the state's
+    identity. `refuse` may raise, and is not called if the same command was killed before its end.
+    Raises Conflict if a state exists, unless that command was killed after it created the state and
+    before it wrote its final mark."""
     home = settings.home
     with locked(home / "locks" / "home.lock"):
         marks, engine = ownership.read(home), state.engine_of(settings)
@@ -249,7 +249,7 @@ def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
 
 
 def _make(settings: Settings, copy: Engine, more: More, identity: str) -> None:
-    """Make the state of a home, which already belongs to it, from a copy."""
+    """Create the state of a home, which is already assigned to it, from a copy."""
     engine = state.engine_of(settings)
     with state.opening(engine, settings.home), state.reading(copy) as source:
         if state.identity_of(engine) != identity:
@@ -261,6 +261,7 @@ def _make(settings: Settings, copy: Engine, more: More, identity: str) -> None:
 
 
 def _refuse_full(home: Path) -> None:
+    """Raise Conflict if a home has parts or belongs to a state."""
     marks, parts = ownership.read(home), len(ownership.part_files(home))
     if marks.home or marks.parts or parts:
         what = f"holds {counted(parts, 'part')}" if parts else "belongs to a state"
@@ -269,7 +270,7 @@ def _refuse_full(home: Path) -> None:
 
 @contextmanager
 def _alone(home: Path) -> Iterator[None]:
-    """Exclude a second restore or move."""
+    """Raise Conflict if another restore or move is running in the home; keep others out."""
     with sole(home / "locks" / "restore.lock") as held:
         if held is None:
             raise Conflict(f"another restore or move is running in {home}: wait for it")
@@ -277,7 +278,7 @@ def _alone(home: Path) -> Iterator[None]:
 
 
 def read(folder: Path) -> Record:
-    """Record of the backup in a folder. Raises Missing or WrongInput if there is none."""
+    """Return the record of the backup in a folder. Raises Missing or WrongInput for none."""
     file = folder / "backup.json"
     try:
         record = Record(**json_files.parsed(plain_text(file)))
@@ -288,13 +289,14 @@ def read(folder: Path) -> Record:
         raise WrongInput(f"{file} is damaged ({error}): name another folder") from None
     if record.format > FORMAT or record.state_format > len(STEPS):
         raise Conflict(f"{folder} was made by a newer Beirscope: update this one first")
-    # The value becomes a file name.
+    # This value becomes a file name.
     if not re.fullmatch("[0-9a-f]{64}", record.sha256):
         raise WrongInput(f"{file} is damaged (sha256): name another folder")
     return record
 
 
 def _check_own(folder: Path, identity: str) -> None:
+    """Raise Conflict for a folder with other files, or with the backup of another home."""
     names = sorted(file.name for file in folder.iterdir())
     own = re.compile(r"parts|backup\.json|state-\w+\.sqlite|\.lock|\..*\.tmp")
     if other := [name for name in names if not own.fullmatch(name)]:
@@ -313,17 +315,17 @@ def _state_file(folder: Path, sha256: str) -> Path:
 
 
 def _listed(copy: Engine, root: Path) -> list[Part]:
-    """The parts listed in a snapshot, with their files under a root."""
+    """Return the parts listed in a snapshot, with their files under a root."""
     with state.reading(copy) as connection:
         rows = connection.execute(select(state.parts).order_by(state.parts.c.id)).all()
-    # The value becomes a file name.
+    # This value becomes a file name.
     if bad := [row.id for row in rows if not re.fullmatch("[0-9a-f]{32}", row.id)]:
         raise WrongInput(f"the backup names a part {bad[0][:40]!r}: it was not made by Beirscope")
     return [part_of(row, root) for row in rows]
 
 
 def _drop(copy: Engine, parts: Sequence[Part], failed: Sequence[Part]) -> list[Part]:
-    """Remove failed parts from a snapshot; returns the others."""
+    """Remove failed parts from a snapshot; return the others."""
     gone = {part.id for part in failed}
     with state.writing(copy) as connection:
         for name in gone:
@@ -333,11 +335,11 @@ def _drop(copy: Engine, parts: Sequence[Part], failed: Sequence[Part]) -> list[P
 
 
 class _Damaged(Exception):
-    """Damage of a file."""
+    """Raised if a file is lost or damaged."""
 
 
 def _copy(source: Path, target: Path, sha256: str) -> bool:
-    """Copy a file to a place; returns whether it was new. Raises _Damaged for other content."""
+    """Copy a file; return whether it was new. Raises _Damaged unless it has this SHA-256."""
     if target.exists() and digest(target) == sha256:
         return False
     make_folder(target.parent)

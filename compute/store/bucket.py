@@ -1,6 +1,6 @@
-"""The bucket: shared storage for the parts of several homes, in S3 or a compatible server. The
-folder of parts of each home is then a cache of the bucket. An object is named like its file below
-that folder, is complete if it exists, and is never overwritten."""
+"""The bucket: shared storage for the parts of several homes, in S3 or a compatible server. Each
+home's folder of parts is then a cache of the bucket. An object is named like its file below that
+folder; it is complete if it exists, and is never overwritten."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from compute.base.files import make_folder, written_aside
 from compute.store import trash
 
 UNLISTED_STAYS = timedelta(days=7)
-"""Longer than in a folder, since the bucket does not record when a shard is used."""
+"""How long unlisted objects stay: longer than files, since the use of a shard is not recorded."""
 _MARK = "identity"
 _BLOCK = 8 * 1024**2
 _TIMES = {"connect_timeout": 10, "request_timeout": 60}
@@ -27,15 +27,15 @@ _SERVER = re.compile(r"(https?)://([\w.-]+(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?)/
 _OWN = re.compile(
     r"(trash/[\d-]{10}/)?([a-z_]+/[\da-f]{32}\.parquet|shards/[\da-f]{64}\.tar(\.tmp)?)"
 )
-"""Names that this module gives; other objects are left unchanged."""
+"""Matches the names that this module gives; other objects are left alone."""
 
 
 class _Different(Exception):
-    """The content has changed since it was written."""
+    """Raised if the content has changed since it was written."""
 
 
 class Object(NamedTuple):
-    """Object of a bucket."""
+    """An object of a bucket: its size, and when it was written."""
 
     bytes: int
     came: datetime
@@ -51,23 +51,23 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        """PyArrow's: region and credentials come from the environment, a profile or the machine."""
+        """PyArrow's client; environment, profile or machine provide region and credentials."""
         from pyarrow.fs import S3FileSystem
 
         own: dict[str, Any] = {}
         if server := os.environ.get("AWS_ENDPOINT_URL", ""):
-            # PyArrow would contact Amazon with another service's key, or ignore unusable values.
+            # PyArrow would send another service's key to Amazon, or ignore a value it cannot use.
             if not (found := _SERVER.fullmatch(server)):
                 raise Unavailable(
                     "AWS_ENDPOINT_URL is not as http://host:9000 or https://host: fix or unset it"
                 )
             own = {"scheme": found[1], "endpoint_override": found[2]}
-        # In the background it would read a file into memory as fast as the disk allows.
+        # In the background, it would read files into memory faster than it can send them.
         return S3FileSystem(**own, **_TIMES, background_writes=False)
 
     def claim(self) -> None:
-        """Mark the place as the state's. Raises Conflict if it belongs to another. If two states
-        find it free at the same time, one gets it in the end, so each checks again before every
+        """Mark the place as the state's. Raises Conflict if it belongs to another state. If two
+        states find it free at the same time, one gets it in the end, so each checks before every
         action."""
         found = self._mark()
         if not found:
@@ -90,8 +90,8 @@ class Bucket:
             raise Unavailable(f"{self.address} did not store all of {name}: try again")
 
     def get(self, name: str, file: Path, sha256: str = "") -> str:
-        """Download an object to a file; returns its damage, if any, in which case there is no file.
-        Raises Unavailable if the bucket does not answer or belongs to another state."""
+        """Download an object to a file; return its damage, if any, in which case no file is
+        written. Raises Unavailable if the bucket does not answer or belongs to another state."""
         make_folder(file.parent)
         found = hashlib.sha256()
         try:
@@ -110,7 +110,7 @@ class Bucket:
         return ""
 
     def lying(self) -> dict[str, Object]:
-        """Parts and shards in the bucket, by name; removed ones are in `trash/`."""
+        """Return the parts and shards in the bucket by name; removed ones are in `trash/`."""
         from pyarrow.fs import FileSelector
 
         with self._explained():
@@ -125,8 +125,8 @@ class Bucket:
             self._client.move(f"{self._root}/{name}", f"{self._root}/{to}")
 
     def tidy(self, lying: Mapping[str, Object], listed: Collection[str], at: datetime) -> None:
-        """Move old objects of `lying` that are not `listed` (ids) to the trash, and delete
-        those that have been there for 30 days. Objects that cannot be moved stay."""
+        """Move old objects of `lying` whose ids are not `listed` to the trash, and delete those
+        that have been there for 30 days. Objects that cannot be moved stay."""
         for name, lies in lying.items():
             folder, rest = name.split("/", 1)
             if folder == "trash":
@@ -134,18 +134,19 @@ class Bucket:
                 if day and day < (at - trash.STAYS).date():
                     self._remove(name)
             elif Path(rest).stem not in listed and lies.came < at - UNLISTED_STAYS:
-                # Another machine is also tidying, or the object is larger than S3 can copy.
+                # Another machine may be tidying, too, or the object is larger than S3 can copy.
                 with suppress(FileNotFoundError, Unavailable):
                     self.move(name, f"trash/{at.date().isoformat()}/{name}")
 
     def _mark(self) -> str:
-        """Identity of the state whose parts are here; empty if there are none."""
+        """Return the identity of the state whose parts are here; empty if there is none."""
         try:
             return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
         except (FileNotFoundError, _Different):
             return ""
 
     def _send(self, name: str, blocks: Iterable[bytes]) -> None:
+        """Write an object; if that fails, remove what was written."""
         with self._explained():
             target = None
             try:
@@ -154,8 +155,8 @@ class Bucket:
                     target.write(block)
                 target.close()
             except BaseException:
-                # PyArrow closes an abandoned object as if it were complete. If this is interrupted,
-                # too, housekeeping notices the different size.
+                # PyArrow closes an abandoned object as if it were complete, so it is removed; if
+                # that fails, too, `tidy` notices the different size.
                 if target is not None:
                     with suppress(OSError):
                         target.close()
@@ -163,9 +164,10 @@ class Bucket:
                 raise
 
     def _blocks(self, name: str) -> Iterator[bytes]:
+        """Yield the content of an object. Raises _Different if it is empty."""
         with self._explained(), self._client.open_input_file(f"{self._root}/{name}") as source:
             if not source.size():
-                # The error is the same if the answer breaks off in its header.
+                # PyArrow also reports no size if the answer breaks off in its header.
                 raise _Different if self._is_empty(name) else OSError
             while block := source.read(_BLOCK):
                 yield block
@@ -181,13 +183,13 @@ class Bucket:
         return any(info.path == path and not info.size for info in found)
 
     def _remove(self, name: str) -> None:
-        # Remains are in no manifest, so housekeeping removes them.
+        # What remains is in no manifest, so `tidy` removes it.
         with suppress(OSError):
             self._client.delete_file(f"{self._root}/{name}")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raise Unavailable for refusals of the server; disk errors have a number."""
+        """Raise Unavailable for refusals of the server; errors of the disk have a number."""
         try:
             yield
         except OSError as error:

@@ -1,7 +1,6 @@
-"""Caches: indexes and embeddings, folders named by their inputs.
-
-A folder is built elsewhere and appears when complete. It can be rebuilt, so the least recently used
-ones are deleted if all together exceed the setting `cache_bytes`."""
+"""Caches: folders of indexes and embeddings, named by the fingerprint of their inputs. A folder is
+built under another name and appears once complete. Since it can be rebuilt, the least recently used
+folders are deleted when all together exceed the setting `cache_bytes`."""
 
 import contextlib
 import os
@@ -18,15 +17,16 @@ from compute.base.locks import locked
 from compute.base.settings import Settings
 
 UNFINISHED_STAYS = 24 * 3600
-"""Seconds that an interrupted build waits to be resumed."""
+"""Seconds for which an interrupted build waits to be resumed."""
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 
 @contextlib.contextmanager
 def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
-    """The finished folder of a fingerprint, built first if missing. `build` fills a folder that is
-    empty, or left by an interrupted build of the same fingerprint, which it may continue. Two
-    processes that need the same folder build it once, and none removes it during the with-block."""
+    """Yield the finished folder of a fingerprint; build it first if it is missing. `build` fills
+    a folder that is empty, or that an interrupted build of the same fingerprint left, which it
+    may continue. Two processes that need a folder build it once, and none removes it in the
+    with-block."""
     if not _FINGERPRINT.fullmatch(fingerprint):
         raise ValueError(f"{fingerprint!r} is not a fingerprint")
     finished = _caches(settings) / fingerprint
@@ -49,7 +49,7 @@ def holds(settings: Settings, fingerprint: str) -> bool:
 
 
 def trim(settings: Settings) -> list[str]:
-    """Remove remains of dead builders, and the least recently used folders above the limit. Returns
+    """Remove what dead builders left and, above the limit, the least recently used folders. Returns
     the deleted fingerprints. Folders in use stay."""
     before = time.time() - UNFINISHED_STAYS
     every = [path for path in _caches(settings).glob("*") if _is_own(path)]
@@ -65,8 +65,8 @@ def trim(settings: Settings) -> list[str]:
         if excess <= 0:
             break
         with contextlib.suppress(BlockingIOError), locked(_lock(path), wait=False):
-            # Not under the name of an unfinished build, since a partial folder must never be
-            # continued.
+            # It is renamed first, since a partly deleted folder must look neither complete nor like
+            # a build to resume.
             path.rename(path.with_suffix(".gone"))
             shutil.rmtree(path.with_suffix(".gone"))
             excess -= size
@@ -75,6 +75,7 @@ def trim(settings: Settings) -> list[str]:
 
 
 def _build(finished: Path, build: Callable[[Path], object]) -> None:
+    """Build a folder under another name, and rename it."""
     aside = finished.with_suffix(".aside")
     make_folder(aside)
     os.utime(aside)
@@ -82,7 +83,7 @@ def _build(finished: Path, build: Callable[[Path], object]) -> None:
         build(aside)
         _sync(aside)
     except Exception as error:
-        # A failed build is discarded; an interrupted one, or one without space, is resumed.
+        # A failed build is discarded; one that was interrupted or ran out of space can be resumed.
         refused = isinstance(error, Unavailable) or disk_refusals.refusal(error, finished.parent)
         if not refused:
             shutil.rmtree(aside, ignore_errors=True)

@@ -1,7 +1,6 @@
-"""Checksums: the SHA-256 of parts, computed once for each content and machine.
-
-A file of the home records them by part, size, time and inode of the file, so that unchanged files
-are not read again. Its lines are appended, each with its own checksum."""
+"""Checksums: the SHA-256 of parts, computed once per content and machine. A file in the home
+records each with the part and the size, time and inode of its file, so that unchanged files are not
+read again. Lines are appended, each with a checksum of its own."""
 
 import contextlib
 import hashlib
@@ -16,11 +15,11 @@ from compute.base.files import opened_plain, written_aside
 from compute.base.locks import locked
 
 UNREADABLE = "unreadable"
-"""Placeholder for a SHA-256 that is unknown because the file cannot be read."""
+"""Stands for the SHA-256 of a file that cannot be read as Parquet."""
 _ADD = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-"""Flags that do not follow a link, so that no foreign file is written."""
+"""These flags do not follow a link, so that no other file is written."""
 _SPARE = 1_000
-"""Highest allowed ratio of lines of removed parts to lines of existing parts."""
+"""Lines of removed parts that are tolerated, besides one for each existing part."""
 
 
 class Stamp(NamedTuple):
@@ -32,7 +31,7 @@ class Stamp(NamedTuple):
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Stamp of a file; None if it is missing, or if reading it may never end."""
+    """Return the stamp of a file; None if it is missing or is a pipe or a device."""
     try:
         found = path.stat()
     except OSError:
@@ -43,18 +42,18 @@ def stamp(path: Path) -> Stamp | None:
 
 
 class Checksums:
-    """Known checksums of the files of a home, shared by the processes of this machine."""
+    """The known checksums of a home's files, shared by the processes of this machine."""
 
     def __init__(self, home: Path) -> None:
         self._file = home / "checksums.txt"
         self._lock = home / "locks" / "checksums.lock"
         self._known: dict[str, tuple[Stamp, str]] = {}
         self._read: tuple[int, int] = 0, 0
-        """Inode of the file, and the position up to which it was read."""
+        """The file's inode, and the position up to which it was read."""
         self._lines = 0
 
     def refresh(self) -> None:
-        """Read lines added by other processes."""
+        """Read the lines that other processes have added."""
         found = stamp(self._file)
         inode, place = self._read
         if found is None or (found.inode, found.size) == (inode, place):
@@ -68,15 +67,15 @@ class Checksums:
             self._read = found.inode, file.tell()
 
     def known(self, part: str, at: Stamp) -> str:
-        """The SHA-256 of a part whose file has this stamp; empty if not computed here."""
+        """Return the SHA-256 of a part whose file has this stamp; empty if it is unknown here."""
         before, sha256 = self._known.get(part, (None, ""))
         return sha256 if before == at else ""
 
     def remember(self, found: Iterable[tuple[str, Stamp, str]]) -> None:
-        """Record a computed checksum: part, stamp of its file, and SHA-256."""
+        """Record computed checksums: part, stamp of its file, and SHA-256 of each."""
         found = list(found)
         self._known |= {part: (at, sha256) for part, at, sha256 in found}
-        # A read-only or full home is checked all the same.
+        # A home that is read-only or full can still be checked.
         with (
             contextlib.suppress(OSError),
             locked(self._lock),
@@ -85,7 +84,7 @@ class Checksums:
             file.write(b"".join(_line(*one) for one in found))
 
     def forget(self, kept: Collection[str]) -> None:
-        """Drop the lines of all other parts if there are many."""
+        """Drop the lines of all parts that are not `kept`, if there are many."""
         if self._lines <= 2 * len(kept) + _SPARE:
             return
         with contextlib.suppress(OSError), locked(self._lock):
@@ -97,9 +96,9 @@ class Checksums:
 
 
 def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
-    """Stamp and SHA-256 of a file; None if it is lost. With `is_new` nothing is known yet: it is
-    also read as Parquet, and `UNREADABLE` replaces the SHA-256 of an incomplete file. Raises
-    OSError if the disk fails."""
+    """Return stamp and SHA-256 of a file; None if it is lost. With `is_new` no SHA-256 is known to
+    compare with, so the file is also read as Parquet; if that fails, UNREADABLE replaces the
+    SHA-256. Raises OSError if the disk fails."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
@@ -129,11 +128,11 @@ def _line(part: str, at: Stamp, sha256: str) -> bytes:
 
 
 def _parsed(line: bytes) -> tuple[str, tuple[Stamp, str]] | None:
-    """A line's part and its checksum; None for an incomplete line."""
+    """Return the part in a line, and its stamp and checksum; None for an incomplete line."""
     text, _, check = line.rpartition(b" ")
     if check != b"%08x" % zlib.crc32(text):
         return None
-    with contextlib.suppress(ValueError):  # A line from another process may have a checksum, too.
+    with contextlib.suppress(ValueError):  # a right checksum, but not a line of this format
         part, size, mtime_ns, inode, sha256 = text.decode().split(" ")
         return part, (Stamp(int(size), int(mtime_ns), int(inode)), sha256)
     return None

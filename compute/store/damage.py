@@ -1,7 +1,6 @@
-"""Damage: parts whose file is lost, truncated or changed, each with the command that recomputes it.
-A damaged part is left out (`freshness`) and reported. A part's size is checked whenever the
-manifest is read, its content once per machine, in the background of the first page or by `check
---store`."""
+"""Damage: parts whose file is lost, truncated or changed, and the command that recomputes each. A
+damaged part is left out (`freshness`) and reported. Its size is checked whenever the manifest is
+read; its content is checked once per machine, in the background of the first page or by `check`."""
 
 import logging
 import os
@@ -19,25 +18,25 @@ from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
 
 READ = ("queries", "judgements", "subtopics", "documents", "lengths")
-"""Kinds that are read from the source of a dataset."""
+"""Kinds of parts that are read from the source of a dataset."""
 ONCE_MORE = ("efficiency", "augmented", "overlap")
-"""Kinds that a command recomputes only on request."""
+"""Kinds of parts that a command recomputes only on request (`--again`)."""
 _TOLD = 3
-"""Most parts named at once; `check --store` names all."""
+"""Maximum number of parts named at once; `check --store` names all."""
 _WRITTEN = 100
-"""Checksums written to the manifest at once."""
+"""Number of checksums written to the manifest at a time."""
 log = logging.getLogger(__name__)
 
 
 def mend(part: Part) -> str:
-    """Command, or sentence with a command, that recomputes a part."""
+    """Return a command, or a sentence with one, that recomputes or restores a part."""
     command = part.provenance.get("command", "")
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} restores it from the project"
     if part.kind in ("scores", "run_scores"):
         return f"python -m compute rescore {part.dataset}"
     if part.version_of or part.kind == "repeats":
-        # It cannot be recomputed, and its remains may be the only copy.
+        # It cannot be recomputed, and what remains of it may be the only copy.
         remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
         return (
             f"copy parts/{part.kind}/{part.path.name} of a backup here, or remove the rest of"
@@ -53,17 +52,17 @@ def mend(part: Part) -> str:
 
 
 def named(kind: str, dataset: str, system: str = "") -> str:
-    """`hits of bm25 on scifact`, `queries of scifact`."""
+    """Return the name of a part: `hits of bm25 on scifact` or `queries of scifact`."""
     return f"{kind} of {system} on {dataset}" if system else f"{kind} of {dataset}"
 
 
 def said(part: Part) -> str:
-    """Sentence on a damaged part: its name, its fault, and the command that recomputes it."""
+    """Return a sentence on a damaged part: its name, its fault, and the command to recompute it."""
     return f"{named(*part.identity)} left out ({part.damage}): {mend(part)}"
 
 
 def told(parts: Iterable[Part]) -> list[str]:
-    """A sentence for each of the first damaged parts, and how to list the others."""
+    """Return a sentence for each of the first damaged parts, and how to list the others."""
     damaged = [part for part in parts if part.damage]
     lines = [said(part) for part in damaged[:_TOLD]]
     if more := len(damaged) - len(lines):
@@ -72,8 +71,8 @@ def told(parts: Iterable[Part]) -> list[str]:
 
 
 def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
-    """The live part of an identity, verified once per machine. Raises Missing, or Unavailable if
-    damaged. Raises Missing if there is none, Unavailable where it is damaged."""
+    """Return the live part of an identity, verified once per machine. Raises Missing if there is
+    none, Unavailable if it is damaged."""
     found = [store.verify(part) for part in store.parts(kind, dataset, system)]
     if not found:
         raise missing(kind, dataset, system)
@@ -82,7 +81,7 @@ def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
 
 
 def run(store: Store, dataset: str, system: str) -> Part:
-    """The stored hits of a system, as in `wanted`. Raises Missing with similar names."""
+    """Return the stored hits of a system, as `wanted` does. Raises Missing with similar names."""
     stored = [hits.system for hits in store.parts("hits", dataset, picked=None)]
     if system not in stored:
         raise Missing(
@@ -93,7 +92,7 @@ def run(store: Store, dataset: str, system: str) -> Part:
 
 
 def missing(kind: str, dataset: str, system: str = "") -> Missing:
-    """Error for a part that was never stored, with the command that makes it."""
+    """Return the error for a part that was never stored, with the command that computes it."""
     return Missing(f"no {named(kind, dataset, system)}: {_run(dataset, system)}")
 
 
@@ -109,9 +108,8 @@ def refuse(parts: Iterable[Part]) -> None:
 
 
 def verify(store: Store, *, anew: bool = False, progress: Progress = quiet) -> list[Part]:
-    """Every live part, after reading its file if this machine has not read it yet, or `anew`.
-    Checksums of an old home's files, read for the first time, are recorded in the manifest as
-    found."""
+    """Return every live part with its damage. A file is read if this machine has not read it yet,
+    or if `anew`. Checksums of an old home's files are recorded in the manifest as found."""
     live = store.parts(picked=None)
     found: list[Part] = []
     kept = 0
@@ -132,14 +130,14 @@ def _keep_found(store: Store, before: Sequence[Part], now: Sequence[Part]) -> No
 
 
 def verify_beside(store: Store) -> threading.Thread:
-    """`verify` in a thread, so that nothing waits for it."""
+    """Start `verify` in a thread, so that nothing waits for it; return the thread."""
 
     def work() -> None:
         try:
             verify(store)
             store.broken = integrity.found(store.engine)
         except Exception:
-            # Pages work without it; `check --store` reports the fault.
+            # Pages work without this check; `check --store` reports the fault.
             log.warning("the stored parts could not be read completely", exc_info=True)
 
     thread = threading.Thread(target=work, name="checksums", daemon=True)
@@ -148,7 +146,6 @@ def verify_beside(store: Store) -> threading.Thread:
 
 
 def found_anew(store: Store) -> list[Part]:
-    """Parts whose damage only shows when all are read, as possible causes of an unexplained
-    error."""
+    """Return parts whose damage was unknown before all were read; one may explain an error."""
     known = {part.id for part in store.parts(picked=None) if part.damage}
     return [part for part in verify(store) if part.damage and part.id not in known]

@@ -1,10 +1,10 @@
 """Freshness: a stored result is shown only while its inputs are unchanged.
 
 A part records the fingerprints of its inputs. If a dataset is read again and differs, earlier runs
-and scores are left out, never mixed with new ones; rescoring or rerunning brings them back. The
-same rule applies to shipped results if there is a local copy of their dataset. A part whose file is
-damaged is left out, too: a run with its hits, a dataset with its queries or judgements. Other
-results made from it stay, since the manifest still identifies it."""
+and scores are left out, and never mixed with new ones; rescoring or rerunning makes them valid
+again. The same rule applies to shipped results if there is a local copy of their dataset. A damaged
+part is left out, too: with its hits, a whole run; with its queries or judgements, a whole dataset.
+Other results that were made from it stay, since the manifest still identifies it."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -13,65 +13,65 @@ from compute.store.kinds import NAMED_OTHERWISE, OF_RUNS
 from compute.store.store import Part
 
 Inputs = dict[str, str]
-"""Fingerprint by kind of part: the one of the same dataset (its collection, for lengths).
-`hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system;
-`queries:NAME` and `documents:NAME` are parts of another dataset."""
+"""Fingerprint by kind of part, of the same dataset (for lengths: of its collection). `hits:NAME` is
+another system's run on it, `model:NAME` the model of a trained system; `queries:NAME` and
+`documents:NAME` are parts of another dataset."""
 _RUN, _MODEL = "hits:", "model:"
 TEXTS_ADDED_TO = "texts_added_to"
 """Key in the provenance of queries: their fingerprint before texts were added."""
 
 
 def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
-    """Inputs of a run: the queries, and the corpus, represented by `lengths`."""
+    """Return the inputs of a run: the queries, and the corpus, which `lengths` represents."""
     found = {"queries": queries.fingerprint}
     return found | ({"lengths": lengths.fingerprint} if lengths else {})
 
 
 def of_runs(hits: Iterable[Part]) -> Inputs:
-    """Inputs of a run made from other runs."""
+    """Return the inputs of a run that was made from these runs."""
     return {_RUN + part.system: part.fingerprint for part in hits}
 
 
 def of_models(models: Iterable[Part]) -> Inputs:
-    """Trained models that a run uses, regardless of the dataset they were trained on."""
+    """Return the trained models that a run uses as inputs, whatever they were trained on."""
     return {_MODEL + part.system: part.fingerprint for part in models}
 
 
 def runs_behind(hits: Part) -> list[str]:
-    """The systems whose runs are a run's inputs."""
+    """Return the systems whose runs are inputs of a run."""
     inputs = hits.provenance.get("inputs", {})
     return [kind.removeprefix(_RUN) for kind in inputs if kind.startswith(_RUN)]
 
 
 def of_top(hits: str) -> Inputs:
-    """Inputs of the extract of these hits."""
+    """Return the inputs of the top ranks of these hits."""
     return {"hits": hits}
 
 
 def of_scores(hits: str, judgements: Part, repeats: Part | None = None) -> Inputs:
-    """Inputs of the scores of these hits, and of the system's further runs."""
+    """Return the inputs of the scores of these hits and of the system's further runs."""
     found = {"hits": hits, "judgements": judgements.fingerprint}
     return found | ({"repeats": repeats.fingerprint} if repeats else {})
 
 
 def of_length_counts(lengths: Part, *others: Part) -> Inputs:
-    """Inputs of counted lengths: the documents' lengths, and the parts that name documents."""
+    """Return the inputs of counted lengths: documents' lengths, and parts that name documents."""
     return {"lengths": lengths.fingerprint} | {part.kind: part.fingerprint for part in others}
 
 
 def of_terms(lengths: Part) -> Inputs:
-    """Inputs of word counts: the corpus, represented by `lengths`."""
+    """Return the inputs of word counts: the corpus, which `lengths` represents."""
     return {"lengths": lengths.fingerprint}
 
 
 def of_overlap(terms: Iterable[Part]) -> Inputs:
-    """Inputs of similarities: the counts of their own corpus; rows name the other corpus's."""
+    """Return the inputs of similarities: the own corpus's counts; rows name the other's."""
     return {part.kind: part.fingerprint for part in terms}
 
 
 def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-    """The valid parts, and those left out because an input was replaced. Parts left out because of
-    a damaged file are in neither."""
+    """Return the valid parts, and those left out because an input was replaced. Parts that are left
+    out because of a damaged file are in neither."""
     parts = list(parts)
     live = {part.identity: part for part in parts}
     damaged = {part.identity for part in parts if part.damage}
@@ -85,38 +85,39 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
 
 
 def _needed(part: Part) -> list[tuple[str, str, str]]:
-    """The part, its run, and the parts that every number on its dataset needs."""
+    """Return the identities of the part, its run, and what every number on its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
-    # An LLM or a training set may have the name of a run, but is not part of it.
+    # An LLM or a training set may share its name with a run, but does not belong to it.
     kinds = () if part.kind in NAMED_OTHERWISE else ("hits", *OF_RUNS)
     return [part.identity, *dataset, *((kind, part.dataset, part.system) for kind in kinds)]
 
 
 def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
-    """The systems whose runs on these datasets, or their scores, are left out."""
+    """Return the systems whose runs on these datasets, or whose scores, are left out."""
     _, stale = split(parts)
     runs = (part for part in stale if part.kind in ("hits", "scores"))
     return sorted({part.system for part in runs if part.dataset in datasets})
 
 
 def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
-    """Return whether every input of a part is unchanged, among these parts by identity."""
+    """Return whether every input of a part is unchanged among the live parts."""
     queries = live.get(("queries", part.dataset, ""))
-    # Results of an earlier version do not name their inputs and count as valid.
+    # Results of earlier versions of Beirscope do not name their inputs, and count as valid.
     for kind, fingerprint in part.provenance.get("inputs", {}).items():
         found = live.get(_identity(kind, part, queries))
         if kind.startswith(_MODEL) and found is None:
-            # Models do not ship with their hits.
+            # Shipped hits come without their models.
             continue
         if found is None or not is_fresh(found, live):
             return False
-        # Texts added to ids do not change ranked lists made for the ids.
+        # Runs stay valid if texts were added to a dataset that had only ids.
         if fingerprint not in (found.fingerprint, found.provenance.get(TEXTS_ADDED_TO)):
             return False
     return part.kind != "hits" or not _breaks_the_rule(part, queries)
 
 
 def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
+    """Return the identity of the live part that an input of this kind means."""
     if kind in ("hits", "repeats"):
         return kind, part.dataset, part.system
     if kind.startswith(_RUN):
@@ -134,6 +135,6 @@ def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, st
 
 
 def _breaks_the_rule(hits: Part, queries: Part | None) -> bool:
-    """Return whether the run keeps self-matches that the dataset's record now drops."""
+    """Return whether a run keeps self hits that its dataset now drops."""
     record = queries.provenance.get("dataset", {}) if queries else {}
     return record.get("drop_self", False) and not hits.provenance.get("drop_self", True)

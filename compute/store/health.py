@@ -1,4 +1,4 @@
-"""Check that a server can read its state and its folder of parts."""
+"""A check that a server can read its state and its folder of parts."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ SENTENCES = (LOST, NO_PARTS, OTHER_PARTS)
 
 
 def check(store: Store) -> None:
-    """Raise Unavailable in one sentence, without a path or an address, since anyone may read it.
-    Checks a SELECT, and the file next to the parts that names their state."""
-    # SQLite keeps reading a file that was removed.
+    """Raise Unavailable if the state or the parts cannot be read, or do not belong together. Its
+    one sentence has no path or address, since anyone may read it."""
+    # SQLite would go on reading a file that was removed.
     if store.engine.dialect.name == "sqlite" and not Path(state.where(store.engine)).exists():
         raise Unavailable(LOST)
     try:

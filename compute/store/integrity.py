@@ -19,7 +19,7 @@ _AT_ONCE = {"yield_per": 1_000}
 
 
 def found(engine: Engine) -> list[str]:
-    """Faults of a state, one sentence each, after reading the rows of all its tables."""
+    """Return the faults of a state, one sentence each, after reading all rows of its tables."""
     try:
         return [*of_tables(engine), *of_rows(engine)]
     except (Unavailable, DBAPIError) as error:
@@ -28,14 +28,14 @@ def found(engine: Engine) -> list[str]:
 
 
 def of_tables(engine: Engine) -> Iterator[str]:
-    """Faults that SQLite finds in its file, and tables with an invalid row or duplicate keys."""
+    """Yield faults that SQLite finds in its file, and tables with invalid rows or equal keys."""
     with state.reading(engine) as connection:
         if engine.dialect.name == "sqlite":
             told = connection.exec_driver_sql("pragma integrity_check(1)").scalar_one()
             if told != "ok":
                 yield state.damaged(engine, told.splitlines()[-1])
         names = inspect(connection).get_table_names()
-        # The tables of jobs belong to a library, which stores arbitrary values in them.
+        # Tables of jobs belong to a library, which may store any value in them.
         typed = {*names} - {"parts", "added_judgements"} if "parts" in names else set()
         for name in names:
             table = Table(name, MetaData(), autoload_with=connection)
@@ -52,12 +52,12 @@ def of_tables(engine: Engine) -> Iterator[str]:
 
 
 def of_rows(engine: Engine) -> list[str]:
-    """The rows of judgements and of parts that are lost or altered."""
+    """Return a sentence each on lost or altered rows of judgements and of parts."""
     return [*of_judgements(engine), *of_parts(engine)]
 
 
 def of_parts(engine: Engine) -> list[str]:
-    """The rows of parts that are lost or altered, and the next step."""
+    """Return a sentence, with the next step, if rows of parts were lost or altered."""
     with state.reading(engine) as connection:
         rows = {row["id"]: row for row in connection.execute(select(state.parts)).mappings()}
         sums = {row.id: row.sha256 for row in connection.execute(select(state.part_sums))}
@@ -70,7 +70,7 @@ def of_parts(engine: Engine) -> list[str]:
 
 
 def of_judgements(engine: Engine) -> list[str]:
-    """The added judgements that are lost or changed, and the next step."""
+    """Return a sentence, with the next step, if added judgements were lost or changed."""
     judged, links = state.added_judgements, state.judgement_chain
     both = select(links.c.id.label("link"), links.c.sha256, judged)
     both = both.join_from(links, judged, links.c.id == judged.c.id, isouter=True)

@@ -1,4 +1,4 @@
-"""The kinds of parts and their columns, as plain rows; `parts` makes schemas of them."""
+"""The kinds of parts and their columns as plain data; `parts` makes schemas of them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from compute.base.words import typed
 
 Columns = Sequence[tuple[str, str]]
-"""Names of columns, and types in Arrow's spelling."""
+"""Names of columns, and their types in Arrow's spelling."""
 
 _HITS = "dataset system query_id doc_id rank:int32 score:double"
 _TERMS = "dataset n:int32 term count:int64"
@@ -40,12 +40,11 @@ _COLUMNS = {
     "overlap": "dataset other unit floor:double similarity:double fingerprint other_fingerprint",
 }
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
-"""Columns of each kind; `schema` documents them."""
+"""The columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "carried", "leakage", "query_labels", "translation")
-"""Kinds whose `system` is not a run's system: an LLM, an older dataset, a training set, an
-encoder."""
+"""Kinds whose `system` is an LLM, an older dataset, a training set or an encoder, not a system."""
 OF_RUNS = ("repeats", "run_scores")
-"""Kinds of a system with several runs."""
+"""Kinds that exist only for a system with several runs."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
     r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"
@@ -53,7 +52,7 @@ _OWN = re.compile(
 
 
 def is_own(file: Path) -> bool:
-    """Return whether Beirscope named and placed a file in a folder of parts, or in the trash;
-    others, and links, are never touched."""
+    """Return whether Beirscope named and placed a file in a folder of parts or in the trash.
+    Others, and links, are never touched."""
     named = _OWN.fullmatch(f"{file.parent.name}/{file.name}") and file.is_file()
     return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

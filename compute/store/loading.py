@@ -1,4 +1,4 @@
-"""Loading: a dataset becomes parts of the store, read from its source only if this changed."""
+"""Loading: a dataset becomes parts of the store, read from its source only if that changed."""
 
 import dataclasses
 import time
@@ -26,25 +26,25 @@ from compute.store.parts import KINDS
 from compute.store.store import Part, Publication, Store
 
 Progress = Callable[[int, int, str], None]
-"""Callback for the progress of a step: done, total and the unit, such as documents."""
+"""A function that is called with a step's progress: done, total and unit, such as documents."""
 
 BATCH = 5_000
-"""Documents written at a time, so that their texts need little memory."""
+"""Number of documents written at a time, so that their texts need little memory."""
 
 
 def quiet(done: int, total: int, unit: str) -> None:
-    """Progress that is not reported."""
+    """Report no progress."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Store, settings and progress for every step."""
+    """The store, the settings, and a function for the progress, which every step needs."""
 
     store: Store
     settings: Settings
     progress: Progress = quiet
     job: str = ""
-    """The job to record with its publications; empty on the command line."""
+    """The job that its publications record; empty on the command line."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Loaded:
     queries: Part
     judgements: Part
     lengths: Part | None = None
-    """Lengths of the documents; they ship even without documents and so identify the corpus."""
+    """Lengths of the documents; they are shipped even without documents, to identify the corpus."""
     subtopics: Part | None = None
     """The judgements by subtopic, if there are any."""
     before: Sequence[Part] = ()
-    """Parts with the same name and other content that this dataset replaced."""
+    """Parts of this name, with other content, that this dataset replaced."""
 
 
 def load(
@@ -72,10 +72,10 @@ def load(
     new: bool = False,
     replace: bool = True,
 ) -> Loaded:
-    """The dataset as parts, read from its source only if the source changed. An imported dataset
-    stays usable when its source is gone. Raises Missing if it cannot be found at all, WrongInput
-    with file and line if it is broken; Conflict if it must be `new` and its name is taken, or it
-    may not `replace` the content of the name at the time of publication."""
+    """Return the dataset as parts; read it from its source only if that changed. An imported
+    dataset stays usable when its source is gone. Raises Missing if it cannot be found at all,
+    WrongInput with file and line if it is broken; Conflict if its name must be `new` but is taken,
+    or if it must not `replace` what has the name when it is published."""
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
@@ -100,8 +100,8 @@ def load(
 def _put_away(
     store: Store, dataset: Dataset, content: "Content", *, new: bool, replace: bool
 ) -> list[Part]:
-    """Parts under the name of a dataset that this content replaces. Raises Conflict if it may not
-    replace them, or the name must be new."""
+    """Return the parts of this name that the content replaces. Raises Conflict if it must not
+    replace them, or if the name must be new."""
     kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
     if not content.count.n_documents and _others(store, dataset):
         del kinds["documents"]
@@ -114,7 +114,7 @@ def _put_away(
 
 
 def _taken(name: str, goes: Sequence[Part] = ()) -> Conflict:
-    """Refusal of a dataset whose name has other content."""
+    """Return the error for a dataset whose name has other content."""
     other = ", ".join(f"{part.rows:,} {part.kind}" for part in goes)
     return Conflict(
         f"{name} is already stored here{f' ({other} would go)' if other else ''}:"
@@ -129,7 +129,7 @@ def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
 
 
 def stored(store: Store, dataset: Dataset) -> Loaded | None:
-    """The dataset as stored, unless a part is missing."""
+    """Return the dataset as it is stored; None if a part is missing."""
     queries = store.part("queries", dataset.name)
     judgements = store.part("judgements", dataset.name)
     documents = store.part("documents", dataset.collection)
@@ -147,7 +147,7 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
 
 @dataclass(frozen=True)
 class Content:
-    """Result of one pass over a source, before anything is written."""
+    """The result of one pass over a source, before anything is written."""
 
     queries: DataFrame
     judgements: DataFrame
@@ -157,22 +157,22 @@ class Content:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """Fingerprints of the parts that it would make, by kind; no lengths without documents."""
+        """The fingerprints of its parts, by kind; without documents, there are no lengths."""
         found = {"queries": _of("queries", queries_fingerprint(self.queries))}
-        # Scores depend on the judgements, so those by subtopic share their fingerprint.
+        # Scores depend on `judgements`, so its fingerprint covers those by subtopic.
         judged = self.judgements if self.subtopics is None else self.subtopics
         found |= {"judgements": _of("judgements", judgements_fingerprint(judged))}
         corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
         return found | (corpus if self.count.n_documents else {})
 
     def of(self, queries: DataFrame) -> "Content":
-        """The same with these queries."""
+        """Return the same content with these queries."""
         return dataclasses.replace(self, queries=queries)
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
-    """Read and count a source, with these judgements instead of its own. Raises WrongInput. Raises
-    WrongInput with file and line."""
+    """Read and count a source, with these judgements instead of its own if given. Raises WrongInput
+    with file and line."""
     start = time.perf_counter()
     queries = origin.all_queries() if judgements is not None else origin.queries()
     subtopics = origin.subtopics() if judgements is None else None
@@ -196,9 +196,9 @@ def publish(
     replace: bool = True,
     **about: Any,
 ) -> Loaded:
-    """Publish the corpus that was read, and these kinds; `about` is added to the provenance.
-    `command` reproduces it, if different from the dataset's own command. Raises Conflict if the
-    source changed meanwhile or the name is taken (see `load`)."""
+    """Publish the corpus that was read, and parts of these kinds; `about` is added to the
+    provenance. `command` reproduces it, if that is not the dataset's own command. Raises Conflict
+    if the source changed meanwhile, or if the name is taken, as in `load`."""
     count = content.count
     about = provenance.record(
         command or origins.command(dataset, origin),
@@ -219,10 +219,10 @@ def publish(
     with ExitStack() as last, bench.store.publishing(job) as publication:
         _add_corpus(bench, publication, dataset, origin, count, about)
         _add_split(publication, dataset, content, kinds, about)
-        # The corpus is read twice, once to name it and once to write it.
+        # The corpus was read twice, to compute its fingerprint and to write it.
         if origin.identity() != about["source"]:
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
-        # From here until the dataset is visible, nobody else can take the name.
+        # From here until the dataset is visible, no other process can use the name.
         last.enter_context(bench.store.alone("dataset"))
         before = _put_away(bench.store, dataset, content, new=new, replace=replace)
     loaded = stored(bench.store, dataset)
@@ -232,19 +232,19 @@ def publish(
 
 
 def _words(count: CorpusCount) -> dict[str, Any]:
-    """Number of documents that were segmented, or need a segmenter, and its name."""
+    """Return how many documents were segmented, or could be, and the segmenter used."""
     by = {"segmenter": scripts.segmenter()} if count.n_segmented else {}
     return {"segmented": count.n_segmented, "other": count.n_other, **by}
 
 
 def _summary(queries: DataFrame) -> dict[str, Any]:
-    """Number of queries in all splits, and their mean number of words."""
+    """Return the number of queries in all splits, and their mean number of words."""
     words = [n_words(text) for text in queries["text"].dropna()]
     return {"queries": len(queries), "words": sum(words) / len(words) if words else None}
 
 
 def _unknown(judgements: DataFrame, count: CorpusCount) -> int:
-    """Number of judgements of documents outside the corpus; None without a corpus."""
+    """Return the number of judgements of documents outside the corpus; 0 without a corpus."""
     if not count.n_documents:
         return 0
     return int(judgements["doc_id"].isin(count.missing).sum())
@@ -258,6 +258,7 @@ def _add_corpus(
     count: CorpusCount,
     about: dict[str, Any],
 ) -> None:
+    """Add documents and lengths, unless stored; without documents, remove unshared ones."""
     collection = dataset.collection
     for kind in ("documents", "lengths"):
         if not count.n_documents:

@@ -1,4 +1,4 @@
-"""Steps that create the tables of the state and migrate an older state."""
+"""The steps that create the tables of the state, and migrate an older state."""
 
 Steps = tuple[tuple[str, ...], ...]
 
@@ -223,18 +223,18 @@ STEPS: Steps = (
         """,
     ),
     (
-        # Its rows are written in the same transaction, from the judgements as found.
+        # `state._apply` then adds its rows, from the judgements as they are.
         "create table judgement_chain (id bigint primary key, sha256 text not null)",
     ),
     (
-        # The same for parts: a row for each of their rows, as last written.
+        # The same for rows of parts; each has the checksum of the row as it was last written.
         "create table part_sums (id text primary key, sha256 text not null)",
     ),
 )
-"""Step n brings the state to format n, from 1; steps are appended, never edited. A step may use
+"""Step n, from 1, brings the state to format n; steps are appended, never edited. A step may use
 `:new_identity`, which is new for each migration. The number of steps is the format version of a
 home folder and its state."""
 CHAINED = 10
-"""The format from which added judgements have a hash chain."""
+"""The first format in which added judgements have a hash chain."""
 SUMMED = 11
-"""The format from which the rows of parts have checksums."""
+"""The first format in which the rows of parts have checksums."""

@@ -7,11 +7,11 @@ from compute.store.store import Part, Store
 
 
 def own_datasets(store: Store) -> dict[str, Dataset]:
-    """Imported datasets, by name."""
+    """Return the imported datasets, by name."""
     return of_parts(store.parts("queries"))
 
 
 def of_parts(parts: Iterable[Part]) -> dict[str, Dataset]:
-    """Imported datasets among these parts, by name."""
+    """Return the imported datasets among these parts, by name."""
     queries = (part for part in parts if part.kind == "queries" and part.dataset not in DATASETS)
     return {part.dataset: Dataset.from_record(part.provenance["dataset"]) for part in queries}

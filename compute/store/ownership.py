@@ -1,7 +1,7 @@
 """Ownership: the state to which a home and its parts belong. A state has an identity from its
-creation. `home.json` names it, and so does a file next to the parts, which several homes may share.
-If the state was lost, is new or is another one, it knows none of the existing parts, and is refused
-before anything is written."""
+creation on. `home.json` names it, and so does a file next to the parts, which several homes may
+share. A state that is new, or is not the one named there, knows none of the existing parts; it is
+refused before anything is written."""
 
 import json
 from collections.abc import Callable
@@ -23,39 +23,39 @@ WAY_ON = (
 
 @dataclass(frozen=True)
 class Marks:
-    """Marks of a home that identify its state; 0 and empty texts if it has none."""
+    """A home's marks, which identify its state; 0 and empty texts if it has none."""
 
     format: int
     home: str
-    """Identity in `home.json`."""
+    """The identity in `home.json`."""
     parts: str
-    """The identity stored with the parts."""
+    """The identity in the folder of parts."""
     unfinished: str = ""
-    """Command that is filling the home, or was interrupted."""
+    """The command that is filling the home, or was interrupted."""
 
 
 def read(home: Path) -> Marks:
-    """The marks of a home. Raises WrongInput for an invalid file."""
+    """Return the marks of a home. Raises WrongInput for an invalid file."""
     format_, named, unfinished = _home_record(home_file(home))
     return Marks(format_, named, _parts_record(parts_file(home)), unfinished)
 
 
 def home_file(home: Path) -> Path:
-    """The file with a home's format and state."""
+    """Return the file that records a home's format and state."""
     return home / "home.json"
 
 
 def parts_file(home: Path) -> Path:
-    """The file in the folder of parts that names their state."""
+    """Return the file in the folder of parts that names their state."""
     return home / "parts" / "identity.json"
 
 
 def check(
     home: Path, marks: Marks, identity: str, listed: Callable[[], set[str]], where: str
 ) -> None:
-    """Raise Conflict if a home or its parts belong to another state than the one at `where`. That
-    state has an `identity` (none if new or of an older format), and has `listed` these parts.
-    Unmarked parts belong to it if it lists any of them."""
+    """Raise Conflict if a home or its parts belong to another state than the one at `where`, which
+    has this `identity` (empty if it is new or of an older format) and has `listed` these parts.
+    Parts without a mark belong to it if it lists any of them."""
     marked = ((home_file(home), marks.home), (parts_file(home), marks.parts))
     for file, named in marked:
         if named not in ("", identity):
@@ -66,7 +66,7 @@ def check(
                 )
             new = "" if identity else ", which is missing, new or of an older version"
             raise Conflict(f"{file} names another state than {where}{new}: {WAY_ON}")
-    # Checked again at the end, since another machine may have marked its first parts meanwhile.
+    # The mark is read again at the end, since another machine may have marked its parts meanwhile.
     found = set() if marks.parts else {file.stem for file in part_files(home)}
     if found and not found & listed() and not read(home).parts:
         lying = f"{counted(len(found), 'part')} in {home / 'parts'}"
@@ -74,9 +74,9 @@ def check(
 
 
 def write(home: Path, marks: Marks) -> None:
-    """Mark the parts and the home, unless already marked. The home comes last, and the state before
-    both, so that a killed command can be repeated. Raises Unavailable for a link to a missing
-    folder of parts."""
+    """Mark the parts and the home, unless they have these marks. The home is marked last, and the
+    state was created before, so that a killed command can be repeated. Raises Unavailable for a
+    link to a missing folder of parts."""
     now = read(home)
     _mark_parts(home, now.parts, marks.parts)
     if now != replace(marks, parts=now.parts):
@@ -84,8 +84,8 @@ def write(home: Path, marks: Marks) -> None:
 
 
 def begin(home: Path, format_: int, identity: str, command: str) -> None:
-    """Mark a home as that of a state that `command` is about to make; nothing else opens it. The
-    home comes first, so that a killed command can be run again."""
+    """Mark a home as that of a state that `command` is about to create, so that nothing else opens
+    it. The home is marked first, so that a killed command can be run again."""
     _write(home_file(home), {"format": format_, "state": identity, "unfinished": command})
     _mark_parts(home, "", identity)
 
@@ -100,7 +100,7 @@ def _mark_parts(home: Path, now: str, identity: str) -> None:
 
 
 def part_files(home: Path) -> list[Path]:
-    """The files in the folders of parts, listed or not."""
+    """Return the files in the folders of parts, listed or not."""
     folders = (home / "parts" / kind for kind in COLUMNS)
     return [file for folder in folders for file in sorted(folder.glob("*.parquet"))]
 

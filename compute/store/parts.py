@@ -1,4 +1,4 @@
-"""Parts: their schemas, each in an immutable Parquet file that is written atomically."""
+"""Parts: their schemas, and how each is written, atomically, to an immutable Parquet file."""
 
 import hashlib
 import io
@@ -23,25 +23,25 @@ KINDS: Mapping[str, pa.Schema] = {
     )
     for kind, columns in COLUMNS.items()
 }
-"""The schemas of the kinds of parts."""
+"""The schema of each kind of parts."""
 
 Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 
 ROW_GROUP = 122_880
-"""Rows that DuckDB processes as one unit."""
+"""Number of rows that DuckDB processes as one unit."""
 GROUP_BYTES = 64 * 1024**2
 """Bytes after which a row group of documents ends, so that writing needs little memory."""
 
 
 class Written(NamedTuple):
-    """Path, size and checksum of a written file."""
+    """The number of rows and the SHA-256 of a file that was written."""
 
     rows: int
     sha256: str
 
 
 class Summed(io.RawIOBase):
-    """File wrapper that computes the SHA-256 of everything written to it."""
+    """A file wrapper that computes the SHA-256 of everything written to it."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -70,9 +70,9 @@ def write_part(
     constants: Mapping[str, str],
     compression_level: int = 3,
 ) -> Written:
-    """Write content with constant columns to a new file; returns its rows and SHA-256. The file
-    appears under its name only when it is complete and on the disk. Raises ValueError for a missing
-    column, or a null where the schema has none."""
+    """Write content, with constant columns added, to a new file; return its rows and SHA-256. The
+    file gets its name only when it is complete and on disk. Raises ValueError for a missing column,
+    or for a null where the schema allows none."""
     make_folder(path.parent)
     with written_aside(path) as file:
         summed = Summed(file)
@@ -87,11 +87,12 @@ def _write(
     constants: Mapping[str, str],
     compression_level: int,
 ) -> int:
+    """Write the content as Parquet; return the number of rows."""
     rows, writer = 0, None
     options = {
         "compression": "zstd",
         "compression_level": compression_level,
-        # Columns with almost no repeated value; a score's bytes compress better if split.
+        # doc_id and score hardly repeat a value; a score's bytes compress better if they are split.
         "use_dictionary": [name for name in schema.names if name not in ("doc_id", "score")],
         "use_byte_stream_split": [name for name in schema.names if name == "score"],
         # Columns may arrive as dictionaries, but readers must not get dictionaries.
@@ -112,6 +113,7 @@ def _write(
 def _tables(
     content: Content, schema: pa.Schema, constants: Mapping[str, str]
 ) -> Iterator[pa.Table]:
+    """Yield the content as tables with the constant columns."""
     given = pa.schema([field for field in schema if field.name not in constants])
     if isinstance(content, DataFrame):
         content = pa.Table.from_pandas(_columns(content, given), given, preserve_index=False)
@@ -132,6 +134,7 @@ def _columns(frame: DataFrame, given: pa.Schema) -> DataFrame:
 
 
 def _select(table: pa.Table, given: pa.Schema) -> pa.Table:
+    """Return a table with the columns of a schema. Raises ValueError for a gap."""
     _check_columns(set(table.column_names), given)
     table = table.select(given.names).cast(given)
     for field in given:
@@ -147,6 +150,7 @@ def _check_columns(found: set[str], given: pa.Schema) -> None:
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Join batches to tables of the size of a row group."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

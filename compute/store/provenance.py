@@ -1,4 +1,4 @@
-"""Provenance: how a part was made. It is recorded and shown, but not part of its identity."""
+"""Provenance: how a part was made. It is recorded and shown, but is not part of the identity."""
 
 import os
 import platform
@@ -34,15 +34,16 @@ TREATED = {
     "hits_below_depth": "hits below the stored depth (setting depth), left out",
     "tied": "hits with the same score as a neighbour, ordered by document id",
 }
-"""Counts that ranking or importing a run records in its provenance."""
+"""What ranking or importing a run counts in its provenance, and the meaning of each count."""
 COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
-"""Kinds of parts that are made only from a dataset."""
+"""Kinds of parts that are made from a dataset alone."""
 Identity = tuple[str, str, str]
 """Kind, dataset and system of a part."""
 _SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepage", "licence")
 _TOLD_OF_DATASET = {"command", "seconds", "date", "versions", "hardware", "dataset", "source"}
 _TOLD_OF_DATASET |= {"sha256", "called"}
 _TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
+"""Keys that the records of `of_runs` show in their own place, not among the facts."""
 _TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
 """Keys of a record of `of_runs` that have their own place."""
 _PATH = re.compile(
@@ -56,8 +57,8 @@ _PATH = re.compile(
 def record(
     command: Sequence[str], seconds: float, *, after: Any = "", **facts: Any
 ) -> dict[str, Any]:
-    """Provenance of a part: command to reproduce it, seconds, versions, hardware, UTC date. `after`
-    is the command to run before it, if there is one."""
+    """Return the provenance of a part: the command that reproduces it, seconds, versions, hardware
+    and UTC date. `after` is a command to run before it, if any."""
     return {
         "command": f"{f'{after} && ' if after else ''}python -m compute {shlex.join(command)}",
         "seconds": round(seconds, 3),
@@ -70,7 +71,7 @@ def record(
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """The versions of Python and of the packages that affect numbers."""
+    """Return the versions of Python and of the packages that affect numbers."""
     found = [("python", platform.python_version())]
     for package in PACKAGES:
         try:
@@ -82,7 +83,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 @cache
 def hardware() -> tuple[tuple[str, Any], ...]:
-    """Processor, cores and memory (GiB) of this machine; no host name."""
+    """Return processor, cores and memory (GiB) of this machine, but not its name."""
     return (
         ("processor", _processor()),
         ("cores", os.cpu_count()),
@@ -101,11 +102,11 @@ def _processor() -> str:
 
 
 def portable(value: Any) -> Any:
-    """Provenance without paths of this machine: a path is removed, with its key if it has one."""
+    """Return provenance without this machine's paths: each goes, with its key if it has one."""
     if isinstance(value, str):
         return _PATH.sub("…", value)
     if isinstance(value, dict):
-        # A system's name may be a key, and contain a folder.
+        # A key may be the name of a system, which may contain a folder.
         cleaned = {
             _PATH.sub("…", key): portable(item) for key, item in value.items() if key != "path"
         }
@@ -116,7 +117,7 @@ def portable(value: Any) -> Any:
 
 
 def without_folders(systems: Iterable[str]) -> dict[str, str]:
-    """Names of systems for other machines: unique, and without folders of this machine."""
+    """Return names of systems for other machines: unique, and without this machine's folders."""
     found: dict[str, str] = {}
     for name in sorted(set(systems)):
         cleaned = portable(name)
@@ -127,8 +128,8 @@ def without_folders(systems: Iterable[str]) -> dict[str, str]:
 
 
 def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Provenance of each run (dataset, system), as JSON values; a run that is not stored is left
-    out. A dataset of parts means the runs on its parts. It contains no path of this machine."""
+    """Return the provenance of each stored run (dataset, system) as JSON values, without paths of
+    this machine. A dataset of parts means the runs on its parts."""
     pairs = list(single(pairs))
     parts = store.parts(picked=[system for _, system in pairs])
     live = {part.identity: part for part in parts}
@@ -141,7 +142,7 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
 
 
 def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
-    """Provenance of each dataset, in the form of `of_runs`."""
+    """Return the provenance of each dataset, in the form of `of_runs`."""
     of_training = [part for part in store.parts("query_labels") if part.system]
     parts = store.parts(system="") + of_training
     live = {part.identity: part for part in parts}
@@ -155,7 +156,7 @@ def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) -> dict[str, Any]:
-    """`counted` has the parts made only from the dataset: lengths, words, similarities."""
+    """Return a dataset's record; `counted` has the parts made only from it, such as lengths."""
     queries = live.get(("queries", dataset, ""))
     about = queries.provenance if queries else {}
     record = about.get("dataset", {})
@@ -187,7 +188,7 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
 
 
 def _source(about: dict[str, Any]) -> dict[str, Any]:
-    """The files or library that it was read from, without the files' times here."""
+    """Return the files or the library that it was read from, without the files' times here."""
     source = about.get("source") or {}
     digests = about.get("sha256", {})
     files = [
@@ -203,7 +204,7 @@ def _source(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labels(part: Part) -> list[dict[str, Any]]:
-    """Provenance of the query labels, key by key."""
+    """Return the provenance of the query labels, key by key."""
     about = part.provenance
     whole = {name: about.get(name) for name in ("command", "date", "file", "sha256")}
     keys: dict[str, list[dict[str, Any]]] = about.get("keys", {"": [whole]})
@@ -223,7 +224,7 @@ def _counted(part: Part, is_current: bool) -> dict[str, Any]:
 
 
 def single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The pairs, each once, with a dataset of parts replaced by its parts."""
+    """Yield the pairs, each once, with a dataset of parts replaced by its parts."""
     single = ((part, system) for dataset, system in pairs for part in members(dataset))
     yield from dict.fromkeys(single)
 
@@ -234,6 +235,7 @@ def _of_run(
     dataset: str,
     system: str,
 ) -> dict[str, Any]:
+    """Return a run's record, from its hits or else its scores."""
     hits, scores = (live.get((kind, dataset, system)) for kind in ("hits", "scores"))
     part = hits or scores
     assert part is not None
@@ -268,12 +270,12 @@ _OF_RUN = ("command", "date", "file", "sha256", "versions", "hardware")
 
 
 def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:
-    """SHA-256 of the files by kind; `as` says whether it was recorded at writing or found."""
+    """Return the SHA-256 of each file by kind; `as` says if it was recorded at writing or found."""
     return {part.kind: {"sha256": part.sha256, "as": part.sha256_as} for part in found}
 
 
 def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
-    """The fingerprints of a run, its scores, and their inputs."""
+    """Return the fingerprints of a run, its scores, and their inputs."""
     inputs = hits.provenance.get("inputs", {}) if hits else {}
     judged = scores.provenance.get("inputs", {}) if scores else {}
     prints = {
@@ -283,13 +285,13 @@ def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
         "hits": hits.fingerprint if hits else None,
         "scores": scores.fingerprint if scores else None,
     }
-    # Further inputs of a run made from other runs or a trained model.
+    # A run made from other runs or a trained model has these as further inputs.
     prints |= {name: mark for name, mark in inputs.items() if ":" in name}
     return {name: mark for name, mark in prints.items() if mark}
 
 
 def _settings(about: dict[str, Any]) -> dict[str, Any]:
-    """Settings that affected these hits."""
+    """Return the settings that affected these hits."""
     named = {name: about[name] for name in ("depth", "cut", "drop_self") if name in about}
     return {**about.get("identity", {}), **named} | (
         {"checkpoints": about["checkpoints"]} if about.get("checkpoints") else {}
@@ -297,7 +299,7 @@ def _settings(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scored(scores: Part | None, about: dict[str, Any]) -> dict[str, Any]:
-    """Provenance of the scores, if they were not made with the run."""
+    """Return the provenance of the scores, if they were not made with the run."""
     if scores is None or scores.provenance.get("date") == about.get("date"):
         return {}
     names = ("command", "date", "seconds", "versions", "hardware")

@@ -1,9 +1,7 @@
-"""Repeats: several runs of one system, such as of an index that was rebuilt, shown as one.
-
-The first run is the system's hits, and is shown wherever lists are; a part of the kind `repeats`
-has the others. The part `scores` has the means over the runs by query, so that all code that reads
-scores sees the system once; `run_scores` has the scores of each run.
-"""
+"""Repeats: several runs of one system, such as of an index that was rebuilt, shown as one. The
+first run is the system's hits, and is shown wherever lists are; a part of the kind `repeats` has
+the others. The part `scores` has the means over the runs by query, so that all code that reads
+scores sees the system once; `run_scores` has the scores of each run."""
 
 from __future__ import annotations
 
@@ -21,22 +19,22 @@ if TYPE_CHECKING:
 
 
 def of(store: Store, hits: Part) -> Part | None:
-    """The further runs of a system with these hits; None for a single run. Raises Unavailable if
-    they are damaged."""
+    """Return the further runs of a system with these hits; None if it has a single run. Raises
+    Unavailable if they are damaged."""
     found = store.parts("repeats", hits.dataset, hits.system)
-    # Those of a run that was replaced do not count.
+    # Further runs of a first run that was replaced do not count.
     found = [part for part in found if part.provenance["inputs"]["hits"] == hits.fingerprint]
     damage.refuse(store.verify(part) for part in found)
     return next(iter(found), None)
 
 
 def recorded(part: Part | None) -> list[dict[str, Any]]:
-    """The provenance of each further run."""
+    """Return the provenance of each further run."""
     return part.provenance["runs"] if part else []
 
 
 def lists(part: Part | None) -> Iterator[tuple[int, DataFrame]]:
-    """The further runs by number, each as hits without dataset and system."""
+    """Yield number and hits of each further run, without the columns dataset and system."""
     for number in range(2, 2 + len(recorded(part))):
         assert part is not None
         table = pq.read_table(part.path, filters=pc.field("run") == number)
@@ -44,5 +42,5 @@ def lists(part: Part | None) -> Iterator[tuple[int, DataFrame]]:
 
 
 def averaged(scores: DataFrame) -> DataFrame:
-    """query_id, measure, value: the means of scores by run over the runs that have one."""
+    """Return query_id, measure, value: the mean of the scores over the runs that have one."""
     return scores.groupby(["measure", "query_id"], sort=False)["value"].mean().reset_index()

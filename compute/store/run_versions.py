@@ -1,7 +1,6 @@
-"""Versions of a run: a superseded run is kept as a system such as `bm25@1`.
-
-Its parts are copies under that name, published in the transaction in which the newer run goes live.
-They count only if picked (`Store.parts`), so no other code needs to know about them."""
+"""Versions of a run: a superseded run is kept as a system such as `bm25@1`. Its parts are copies
+under that name, published in the transaction that makes the newer run live. They count only if
+picked (`Store.parts`), so no other code needs to know about them."""
 
 import itertools
 import re
@@ -25,16 +24,16 @@ _RANKED = ("query_id", "doc_id", "rank", "score")
 
 
 class Version(NamedTuple):
-    """Label and note for a run that replaces another."""
+    """Label and note of a run that replaces another, which is kept."""
 
     label: str = ""
-    """Label; empty for the next number."""
+    """The new run's label; empty means the next number."""
     note: str = ""
 
 
 def given(label: str | None, note: str) -> Version | None:
-    """A version from a command's options: None for no label, empty for the next number. Raises
-    WrongInput for a label that is not allowed in a name, or a note without a version."""
+    """Return the version in a command's options: None without a label, the next number for an empty
+    one. Raises WrongInput for a label that is not allowed in names, or a note without a version."""
     if label is None and note:
         raise WrongInput("--note describes a version: give --as-version, too")
     if label and not _LABEL.fullmatch(label):
@@ -45,47 +44,46 @@ def given(label: str | None, note: str) -> Version | None:
 
 
 def name(system: str, label: str) -> str:
-    """Name of a version among systems: `bm25@1`."""
+    """Return the name of a version among systems, such as `bm25@1`."""
     return f"{system}@{label}"
 
 
 def label(part: Part) -> str:
-    """Label of the version that a part belongs to; empty if there is none."""
+    """Return the label of the version that a part belongs to; empty if there is none."""
     return part.provenance.get("run_version", {}).get("label", "")
 
 
 def labels(runs: Sequence[Part]) -> list[str]:
-    """Labels of a system's versions with these hits, the live one last; without a label it gets the
-    next number."""
+    """Return the labels of a system's versions with these hits, the live run last; if that has no
+    label, it gets the next number."""
     found = [label(part) for part in runs]
     return [*found[:-1], found[-1] or _next(found[:-1])] if found else []
 
 
 def title(of: str, named: str) -> str:
-    """Title of a version, such as `BM25, version 1`, from the system's title and the version's
-    name."""
+    """Return a version's title, such as `BM25, version 1`: the system's title, and its number."""
     return f"{of}, version {named.rpartition('@')[2]}"
 
 
 def stored(
     store: Store, dataset: str | None = None, system: str | None = None, at: int | None = None
 ) -> list[Part]:
-    """Hits of every stored earlier run of a dataset or system, oldest first; `at` is a version of
-    the manifest (default: now)."""
+    """Return the hits of every superseded run of a dataset or system, oldest first; `at` is a
+    version of the manifest (default: now)."""
     found = store.parts("hits", dataset, version=at, picked=None)
     kept = [part for part in found if part.version_of and system in (None, part.version_of)]
     return sorted(kept, key=lambda part: (part.dataset, part.version_of, published(part)))
 
 
 def named(kept: Iterable[Part], values: Iterable[str]) -> list[str]:
-    """Names of the versions in values of an address, singly or separated by commas."""
+    """Return the versions named in an address, each of whose values has one name or several."""
     found = [value for value in values if "@" in value]
     names = dict.fromkeys(part.system for part in kept) if found else ()
     return [name for name in names if any(f",{name}," in f",{value}," for value in found)]
 
 
 def published(hits: Part) -> str:
-    """UTC time at which a run went live, not the time at which it became a version."""
+    """Return the UTC time at which a run went live, rather than became a version."""
     return hits.provenance.get("run_version", {}).get("published", hits.created)
 
 
@@ -111,9 +109,9 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version beside its replacement `run`; returns entries for the
-    replacement's provenance. Equal hits are not kept. Raises Conflict for a label in use,
-    Unavailable if the live run is damaged."""
+    """Keep the live run as a version when `run` replaces it, with the label `said`; return entries
+    for the new run's provenance. If both have equal hits, nothing is kept. Raises Conflict for a
+    label in use, Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
     damage.refuse(old)
@@ -134,9 +132,9 @@ def keep(
 
 
 def told(hits: Part, *, new: bool) -> str:
-    """Sentence about a run that was imported as a version."""
+    """Return a sentence on a run that was imported as a version."""
     found = hits.provenance.get("run_version", {})
-    # A replacement with equal hits keeps their date.
+    # A run with the same hits as the one it replaces has that run's date.
     if not new or "published" in found:
         return "the same hits as before: no version is made"
     if "label" not in found:
@@ -146,7 +144,7 @@ def told(hits: Part, *, new: bool) -> str:
 
 
 def marks(hits: Part) -> dict[str, Any]:
-    """Entries in the provenance of every part of a version."""
+    """Return what the provenance of every part of a version has in common."""
     found = {name: hits.provenance.get(name) for name in ("version_of", "run_version")}
     return {name: value for name, value in found.items() if value}
 
@@ -156,7 +154,7 @@ def _record(version: dict[str, Any]) -> dict[str, Any]:
 
 
 def _taken(store: Store, dataset: str, system: str) -> list[str]:
-    """Labels of a system that name a version on this dataset, or an import anywhere."""
+    """Return the labels of a system's versions on this dataset, and of imports with such names."""
     runs = store.parts("hits", picked=None)
     names = [run.system for run in runs if run.dataset == dataset or not run.version_of]
     head = name(system, "")
@@ -164,13 +162,13 @@ def _taken(store: Store, dataset: str, system: str) -> list[str]:
 
 
 def _next(taken: Collection[str]) -> str:
-    """The next number; versions are counted with or without labels."""
+    """Return the next number as a label; versions count whether or not they have labels."""
     numbers = map(str, itertools.count(len(set(filter(None, taken))) + 1))
     return next(number for number in numbers if number not in taken)
 
 
 def _is_same(hits: Part, run: Iterable[pa.RecordBatch]) -> bool:
-    """Return whether the ranked lists are equal, including scores."""
+    """Return whether the ranked lists are equal, including their scores."""
     schema = pa.schema([KINDS["hits"].field(column) for column in _RANKED])
     before, seen = pq.read_table(hits.path, columns=list(_RANKED)).cast(schema), 0
     for batch in run:
@@ -182,14 +180,14 @@ def _is_same(hits: Part, run: Iterable[pa.RecordBatch]) -> bool:
 
 
 def _copy(publication: Publication, part: Part, labelled: str, went_live: str) -> None:
-    """A part of the replaced run, under the name of its version."""
+    """Add a part of the replaced run under the name of its version."""
     of, about = name(part.system, labelled), part.provenance
     version = {"label": labelled, "published": went_live}
     if note := about.get("run_version", {}).get("note"):
         version["note"] = note
     inputs = about.get("inputs", {})
     if part.kind == "hits":
-        # Its inputs may change independently; it does not answer other queries.
+        # The corpus may change without making it stale; only its queries must stay.
         version |= {"corpus": inputs["lengths"]} if "lengths" in inputs else {}
         inputs = {kind: mark for kind, mark in inputs.items() if kind == "queries"}
     publication.add(

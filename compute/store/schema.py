@@ -1,6 +1,5 @@
-"""Documentation of the tables of a reading and of their columns.
-
-DuckDB stores these texts as comments on the tables of `beirscope.duckdb` and of a snapshot."""
+"""Documentation of the tables of a reading and of their columns. DuckDB stores these texts as
+comments on the tables of `beirscope.duckdb` and of a snapshot."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -20,17 +19,17 @@ USUAL = {
     "doc_id": DOCUMENT,
     "n_words": WORDS,
 }
-"""Meanings of columns that their table does not describe."""
+"""Meanings of columns that their tables do not describe."""
 
 
 class Table(NamedTuple):
-    """A table's meaning, and the meanings of its special columns, by name."""
+    """A table's meaning, and the meanings of its special columns by name."""
 
     text: str
     columns: Mapping[str, str] = USUAL
 
     def meaning(self, column: str) -> str:
-        """Meaning of a column. Raises KeyError if there is none."""
+        """Return the meaning of a column. Raises KeyError if there is none."""
         return self.columns[column] if column in self.columns else USUAL[column]
 
 

@@ -1,4 +1,4 @@
-"""State: the small mutable tables, in SQLite or PostgreSQL: the manifest and added judgements."""
+"""The state: small mutable tables, in SQLite or PostgreSQL: the manifest and added judgements."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 
 
 class Outgrown(Conflict):
-    """A newer Beirscope has migrated the store."""
+    """Raised if a newer Beirscope has migrated the store."""
 
 
 metadata = MetaData()
 
 
 def texts(*names: str) -> list[Column[Any]]:
-    """Text columns that always have a value."""
+    """Return text columns that always have a value."""
     return [Column(name, Text, nullable=False) for name in names]
 
 
@@ -123,20 +123,18 @@ identity = Table("identity", metadata, Column("id", Text, primary_key=True))
 
 
 def now() -> str:
-    """The time as stored in the state: UTC, ISO 8601 with microseconds; sorts as text."""
+    """Return the time as the state stores it, in UTC with microseconds; it sorts as text."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False) -> Engine:
-    """The state of a home, made or migrated first; call it under the lock of the home.
-
-    SQLite is copied before a migration; a PostgreSQL server has its own backups. With `adopting`
-    the home and its parts belong to this state from now on, whatever their previous state. Raises
-    Outgrown for a home or state of a newer Beirscope, and Conflict for a state to which the home or
-    its parts do not belong; then nothing is written. Raises Unavailable when the database cannot be
-    reached, WrongInput for a bad address or a broken home.json.
-    """
-    # The marks are read before the state, since another machine makes its state first.
+    """Open the state of a home, which is created or migrated first; the caller holds the home's
+    lock. SQLite is copied before a migration; a PostgreSQL server has its own backups. With
+    `adopting`, the home and its parts belong to this state from now on, whatever their previous
+    state. Raises Outgrown for a home or state of a newer Beirscope, Conflict for a state to which
+    the home or its parts do not belong, both before anything is written; Unavailable if the
+    database cannot be reached, WrongInput for a bad address or a broken home.json."""
+    # The marks are read before the state, since another machine creates its state before it marks.
     marks = ownership.read(settings.home)
     _refuse_newer(marks.format, len(to), str(settings.home))
     engine = engine_of(settings)
@@ -169,14 +167,14 @@ def opening(engine: Engine, home: Path) -> Iterator[None]:
 
 
 def where(engine: Engine) -> str:
-    """The address of a state without its password, or its file."""
+    """Return the address of a state without its password, or its file."""
     if engine.dialect.name == "sqlite":
         return str(engine.url.database)
     return engine.url.render_as_string(hide_password=True)
 
 
 def identity_of(engine: Engine) -> str:
-    """The identity of a state; empty for a new one, or one of a format without identities."""
+    """Return the identity of a state; empty if it is new or of a format without identities."""
     if _is_new(engine) or not inspect(engine).has_table(identity.name):
         return ""
     with engine.connect() as connection:
@@ -188,16 +186,15 @@ def identity_of(engine: Engine) -> str:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A writing transaction; it waits for other writers before it reads anything."""
+    """Yield a writing transaction; it waits for other writers before it reads anything."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
 def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
-    """Hold a lock of the state, shared by all machines, while the body runs; yields whether it was
-    acquired within this many seconds. For SQLite, on one machine, file locks of the home
-    suffice."""
+    """Hold a lock of the state, shared by all machines, for the with-block; yield whether it was
+    acquired within so many seconds. For SQLite, on one machine, the home's file locks suffice."""
     if engine.dialect.name == "sqlite":
         yield True
         return
@@ -217,7 +214,7 @@ def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A reading transaction, which sees the database as of one moment."""
+    """Yield a reading transaction, which sees the database as of one moment."""
     lite = engine.dialect.name == "sqlite"
     options = {} if lite else {"isolation_level": "REPEATABLE READ"}
     with engine.connect().execution_options(**options) as connection, connection.begin():
@@ -225,7 +222,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def copy_rows(source: Connection, target: Connection) -> None:
-    """Replace the rows of a state by those of another with the same format."""
+    """Replace the rows of a state by those of another state with the same format."""
     names = set(inspect(source).get_table_names()) & set(inspect(target).get_table_names())
     for name in sorted(names - {steps.name}):
         table = Table(name, MetaData(), autoload_with=source)
@@ -236,8 +233,8 @@ def copy_rows(source: Connection, target: Connection) -> None:
 
 
 def make_of(source: Connection, engine: Engine, name: str) -> None:
-    """Create a state from the rows of `source`, with identity `name`, in one transaction. Raises
-    Conflict if there is already a state."""
+    """Create a state from the rows of `source`, with the identity `name`, in one transaction.
+    Raises Conflict if there is already a state."""
     with writing(engine) as connection:
         if inspect(connection).has_table(identity.name):
             raise Conflict(f"{where(engine)} already has a state: name an empty database")
@@ -247,8 +244,8 @@ def make_of(source: Connection, engine: Engine, name: str) -> None:
 
 
 def count(connection: Connection, counter: str, by: int = 1) -> int:
-    """Increase a counter and return its new value; the row stays locked until the commit. So
-    numbers become visible in order: after a 7, no reader later finds a new 6."""
+    """Increase a counter and return its new value. The row stays locked until the commit, so that
+    numbers become visible in order: after a 7, no reader finds a new 6."""
     statement = (
         update(counters)
         .where(counters.c.name == counter)
@@ -259,7 +256,7 @@ def count(connection: Connection, counter: str, by: int = 1) -> int:
 
 
 def counted(connection: Connection, counter: str) -> int:
-    """The value of a counter. Raises Unavailable if it is lost."""
+    """Return the value of a counter. Raises Unavailable if it is lost."""
     statement = select(counters.c.value).where(counters.c.name == counter)
     value = connection.execute(statement).scalar_one_or_none()
     if not isinstance(value, int):
@@ -268,8 +265,8 @@ def counted(connection: Connection, counter: str) -> int:
 
 
 def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
-    """Delete the rows of parts retired before a time; returns their (kind, id). Versions with these
-    parts are then gone; the counter `gone` is the oldest complete version."""
+    """Delete the rows of parts that were retired before a time; return their (kind, id). Versions
+    with these parts are then gone; the counter `gone` is the oldest complete version."""
     columns = parts.c
     with writing(engine) as connection:
         old = select(columns.kind, columns.id, columns.retired_version)
@@ -284,7 +281,7 @@ def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
 
 
 def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
-    """Record the SHA-256 of the files of parts (id to SHA-256) for which none was known."""
+    """Record SHA-256 by part id for the files for which none was known."""
     with writing(engine) as connection:
         for part, sha256 in found.items():
             unknown = (parts.c.id == part) & (parts.c.sha256 == "")
@@ -293,7 +290,7 @@ def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
 
 
 def sum_parts(connection: Connection, changed: ColumnElement[bool]) -> None:
-    """Record the SHA-256 of rows of parts written in this transaction, and of no others."""
+    """Record the SHA-256 of the rows of parts that this transaction changed, and of no others."""
     rows = connection.execute(select(parts).where(changed)).mappings().all()
     gone = part_sums.c.id.not_in(select(parts.c.id))
     again = part_sums.c.id.in_(select(parts.c.id).where(changed))
@@ -304,7 +301,7 @@ def sum_parts(connection: Connection, changed: ColumnElement[bool]) -> None:
 
 
 def listed(engine: Engine) -> set[str]:
-    """The ids of all parts in the manifest, live or superseded; none in a new state."""
+    """Return the ids of all parts in the manifest, live or superseded; none in a new state."""
     if not _state_format(engine):
         return set()
     with engine.connect() as connection:
@@ -324,21 +321,21 @@ OPTIONAL: Mapping[str, Any] = {
 _ABSENT = ("relevance", "entry", "time", "imported", "takes_back")
 """Columns that may be empty."""
 _COPIED_AT_ONCE = 1_000
-"""Rows in memory while copying."""
+"""Number of rows in memory while copying."""
 _ASKED_AT_ONCE = 10_000
-"""Most values in one statement, which databases limit."""
+"""Maximum number of values in one statement, which databases limit."""
 _PROBE = 0.05
 """Seconds between two attempts to get a lock."""
 
 
 def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
-    """Rows of `added_judgements` without id. Raises ValueError for an empty value."""
+    """Return rows of `added_judgements` without ids. Raises ValueError for an empty value."""
     given = [c.name for c in added_judgements.c if c.name != "id"]
     whole = judgements.assign(**{c: v for c, v in OPTIONAL.items() if c not in judgements})
     for name in given:
         if name not in _ABSENT and whole[name].isna().any():
             raise ValueError(f"a judgement without {name}")
-    # Integers or missing, so that 2.5 raises instead of becoming 2.
+    # As nullable integers, so that 2.5 raises an error instead of becoming 2.
     numbers = dict.fromkeys(("relevance", "unsure", "verified"), "Int64")
     whole = whole[given].astype(numbers).astype(object)
     rows = whole.where(whole.notna(), None).itertuples(index=False, name=None)
@@ -346,7 +343,7 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
 
 
 def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows without those whose `entry` is already saved, or in an earlier row."""
+    """Return the rows whose `entry` is neither saved already nor in an earlier row."""
     named = {row["entry"]: row for row in reversed(rows) if row["entry"] is not None}
     column, names, saved = added_judgements.c.entry, list(named), set()
     for start in range(0, len(names), _ASKED_AT_ONCE):
@@ -360,10 +357,10 @@ def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str
 
 
 def append_judgements(connection: Connection, judgements: DataFrame) -> int:
-    """Append the rows of `Store.add_judgements` within a transaction; returns the last id. Scores
+    """Append the rows of `Store.add_judgements` within a transaction; return the last id. Scores
     follow when a page reads them (`reading.overlay`)."""
     records = judgement_rows(judgements)
-    # The counter's row is locked first, so that nobody else can save the same entry.
+    # The counter's row is locked first, so that no other process can save the same entry.
     last = count(connection, "judgements", 0)
     records = unsaved(connection, records)
     last = count(connection, "judgements", len(records))
@@ -377,7 +374,7 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
 
 
 def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
-    """Add judgements to the hash chain; the lock of their counter is held."""
+    """Add judgements to the hash chain; the lock of their counter must be held."""
     column, links = judgement_chain.c, list[dict[str, Any]]()
     before = select(column.sha256).order_by(column.id.desc()).limit(1)
     last = connection.execute(before).scalar() or ""
@@ -389,17 +386,17 @@ def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
 
 
 def linked(last: str, row: Mapping[Any, Any]) -> str:
-    """The SHA-256 of a judgement: over its content, and the previous one's, if any."""
-    # Absent values are left out, so that a column added by a later format changes no old checksum.
+    """Return the SHA-256 of a row's content together with the previous row's SHA-256 (or '')."""
+    # Absent values are left out, so that a column of a later format changes no old checksum.
     content = {name: value for name, value in row.items() if value is not None}
     text = json.dumps(content, sort_keys=True, default=bytes.hex)
     return hashlib.sha256(f"{last} {text}".encode()).hexdigest()
 
 
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
-    """Connections to PostgreSQL if the setting `state` names one, else to a file of the home.
-    Raises WrongInput for an address that is not PostgreSQL's. Any access to a damaged SQLite file
-    raises Unavailable."""
+    """Return an engine for PostgreSQL if the setting `state` names one, otherwise for a file in the
+    home. Raises WrongInput for an address that is not PostgreSQL's. Later, any access to a damaged
+    SQLite file raises Unavailable."""
     if not settings.state:
         engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))
         event.listen(engine, "handle_error", _name_damage)
@@ -419,17 +416,17 @@ def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
 
 
 def _make_sqlite(*told: Any) -> None:
-    # SQLite would not make the file group-writable. An existing file is not opened, since closing
-    # it would release this process's locks on it.
+    # SQLite would not make a new file group-writable. An existing file is not opened: closing it
+    # would release this process's locks on it.
     file = Path(told[2][0])
     if not file.exists():
         file.touch()
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
-    # The driver must not begin transactions itself; _begin_sqlite sets their kind.
+    # The driver must not begin transactions itself: _begin_sqlite chooses their kind.
     connection.isolation_level = None
-    # Damaged text is found by its SHA-256, or by eye; it must not stop a page.
+    # Damaged text must not stop a page; its SHA-256 reveals it.
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     connection.execute("pragma busy_timeout = 60000")
     connection.execute("pragma journal_mode = wal")
@@ -445,7 +442,7 @@ def _name_damage(context: ExceptionContext) -> None:
 
 
 def damaged(engine: Engine, why: str) -> str:
-    """Sentence on the loss from a damaged SQLite file, and how to recover most of it."""
+    """Return a sentence on what a damaged SQLite file loses, and how to recover most of it."""
     file = Path(engine.url.database or "")
     said = f"{file} is damaged ({why})"
     if file.name != "state.sqlite":
@@ -467,12 +464,13 @@ def _mtime(file: Path) -> float:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes the lock at once, since one that reads first could fail to upgrade.
+    # A writer takes the lock at once, since one that reads first may fail to get it later.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("begin immediate" if writes else "begin")
 
 
 def _migrate(engine: Engine, home: Path, to: Steps) -> None:
+    """Bring the state to the newest format, after copying an SQLite file."""
     found = _state_format(engine)
     _refuse_newer(found, len(to), where(engine))
     if found == len(to):
@@ -483,12 +481,13 @@ def _migrate(engine: Engine, home: Path, to: Steps) -> None:
         with writing(engine) as connection:
             _apply(connection, found, to)
     except DBAPIError:
-        # Another machine on the same PostgreSQL may have run the same steps meanwhile.
+        # Another machine with the same PostgreSQL may have run the same steps meanwhile.
         if _state_format(engine) != len(to):
             raise
 
 
 def _apply(connection: Connection, found: int, to: Steps) -> None:
+    """Run the steps after the format `found`, and fill the tables of checksums."""
     if not found:
         steps.create(connection)
     given = {"new_identity": uuid.uuid4().hex}
@@ -504,7 +503,7 @@ def _apply(connection: Connection, found: int, to: Steps) -> None:
 
 
 def _is_new(engine: Engine) -> bool:
-    """Return whether the file is missing or empty; a connection would create it."""
+    """Return whether the file is missing or empty; connecting would create it."""
     if engine.dialect.name != "sqlite":
         return False
     file = Path(where(engine))
@@ -518,6 +517,7 @@ def outgrown(engine: Engine) -> bool:
 
 
 def _state_format(engine: Engine) -> int:
+    """Return the format of a state; 0 for a new one."""
     if _is_new(engine) or not inspect(engine).has_table("steps"):
         return 0
     with engine.connect() as connection:
@@ -528,7 +528,7 @@ def _state_format(engine: Engine) -> int:
 
 
 def _copy_sqlite(engine: Engine, file: Path) -> None:
-    # By SQLite's own backup, since copying the file would release this process's locks on it.
+    # SQLite's own backup is used, since copying the file would release this process's locks on it.
     aside = file.with_suffix(".tmp")
     aside.unlink(missing_ok=True)
     source = engine.raw_connection()
@@ -558,8 +558,8 @@ def is_judgement(row: Row[Any]) -> bool:
 
 @lru_cache
 def fits(table: Table, kinds: tuple[type, ...]) -> bool:
-    """Return whether a row with values of these types matches its columns. SQLite stores any value
-    in any column."""
+    """Return whether a row with values of these types matches the columns of a table, since SQLite
+    stores any value in any column."""
     return all(
         kind is column.type.python_type or (kind is type(None) and bool(column.nullable))
         for column, kind in zip(table.c, kinds, strict=True)

@@ -1,4 +1,4 @@
-"""The store: immutable Parquet parts, made visible by one transaction of the manifest."""
+"""The store: immutable Parquet parts, which one transaction of the manifest makes visible."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from compute.store.parts import Content
 
 SHIPPED = PROJECT / "data" / "precomputed"
-"""Shipped results: a read-only second root of parts, with its manifest."""
+"""The shipped results: a second, read-only root of parts with its own manifest."""
 
 SUPERSEDED_STAYS = timedelta(hours=1)
-"""Time that a replaced part stays for readers of an older version."""
+"""How long a replaced part stays for readers of an older version."""
 UNLISTED_STAYS = timedelta(hours=24)
-"""Time that a file outside the manifest stays, since a running job may need it."""
+"""How long a file that is not in the manifest stays, since a running job may need it."""
 ASKED_AGAIN = 60.0
-"""Seconds before a failed download from the bucket is retried."""
+"""Seconds before a failed download from the bucket is tried again."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Part:
-    """An immutable Parquet file and its row in the manifest."""
+    """An immutable Parquet file, and its row in the manifest."""
 
     id: str
     kind: str
@@ -57,22 +57,22 @@ class Part:
     """Canonical name; empty if a part belongs to no system."""
     fingerprint: str
     file: Path
-    """Path of the file, even while it exists only in the bucket."""
+    """Path of the file, even if so far it exists only in the bucket."""
     rows: int
     bytes: int
     created: str
-    """UTC, ISO 8601."""
+    """Time in UTC, ISO 8601."""
     provenance: dict[str, Any]
     job: str
     shipped: bool = False
     sha256: str = ""
-    """SHA-256 of the file; empty if unknown, as at first for the parts of an old home."""
+    """The file's SHA-256; empty if unknown, as at first for the parts of an old home."""
     sha256_as: str = "written"
     """`written`, or `found` if it was computed from an existing file."""
     damage: str = ""
-    """Known damage of the file; empty if none was found."""
+    """The known damage of the file; empty if none was found."""
     bucket: Bucket | None = field(default=None, repr=False, compare=False)
-    """Bucket that also holds the file."""
+    """The bucket that also holds the file."""
 
     @property
     def path(self) -> Path:
@@ -83,27 +83,26 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The file's name below the folder of parts."""
+        """The name of the file below the folder of parts."""
         return f"{self.kind}/{self.id}.parquet"
 
     def fetch(self) -> str:
-        """Download the file from the bucket; returns damage found, if any."""
+        """Download the file from the bucket; return the damage found, if any."""
         return self.bucket.get(self.name, self.file, self.sha256) if self.bucket else ""
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Kind, dataset and system; at most one live part has them."""
+        """Kind, dataset and system; at most one live part has the same."""
         return self.kind, self.dataset, self.system
 
     @property
     def version_of(self) -> str:
-        """The system whose earlier run it is (`run_versions`); empty for parts that always
-        count."""
+        """The system of whose superseded run this is a part (`run_versions`); otherwise empty."""
         return self.provenance.get("version_of", "")
 
 
 class Publication:
-    """The parts of one job, written elsewhere until the job's with-block ends."""
+    """The parts of one job; they are written at once, but visible only after its with-block."""
 
     def __init__(self, home: Path, job: str) -> None:
         self.job = job
@@ -121,7 +120,7 @@ class Publication:
         fingerprint: str,
         provenance: Mapping[str, Any],
     ) -> Part:
-        """Write a part; it replaces the live one of the same kind, dataset and system. `content`
+        """Write a part; it replaces the live part of the same kind, dataset and system. `content`
         has the columns of the kind without dataset and system, as a frame, a table or a stream of
         record batches. Raises ValueError for a missing column or an empty value, Conflict for a
         second part of one identity."""
@@ -153,7 +152,7 @@ class Publication:
         return part
 
     def remove(self, kind: str, dataset: str, system: str = "") -> None:
-        """Retire the live local part; a shipped one of the same identity becomes visible again."""
+        """Retire the live local part; a shipped part of the same identity becomes visible again."""
         self.removed.add((kind, dataset, system))
 
 
@@ -164,7 +163,7 @@ class Store:
     def __init__(self, settings: Settings, shipped: Path = SHIPPED) -> None:
         self.settings = settings
         self.home = settings.home.resolve()
-        # DuckDB would interpret these as lists of folders, and as patterns in file names.
+        # DuckDB would read these characters as lists of folders, and as patterns of file names.
         if set(str(self.home)) & set(",*?[]"):
             raise WrongInput(f"{self.home}: choose a home folder without any of , * ? [ ]")
         make_folder(self.home)
@@ -175,11 +174,11 @@ class Store:
         found = _read_shipped(shipped) if settings.shipped_results else []
         self._shipped = {part.identity: part for part in found}
         self._seen: dict[str, Part] = {}
-        """Parts by id, as first read, since a part never changes."""
+        """Parts by id as they were first read, since a part never changes."""
         self._checksums = Checksums(self.home)
         self._damage: dict[str, str] = {}
         self._away: dict[str, tuple[str, float]] = {}
-        """Fault and time of failed downloads from the bucket, by part id."""
+        """Fault and time of each failed download from the bucket, by part id."""
         self.noticed = 0
         """Number of times this process has found a part damaged, or intact again."""
         self.broken: list[str] = []
@@ -191,11 +190,11 @@ class Store:
 
     @property
     def engine(self) -> Engine:
-        """The connections to the state, for other modules' tables there."""
+        """The engine of the state, for other modules' tables in it."""
         return self._state
 
     def version(self) -> int:
-        """The version of the manifest: the number of publications so far."""
+        """Return the version of the manifest: the number of publications so far."""
         with self._state.connect() as connection:
             return state.counted(connection, "manifest")
 
@@ -208,10 +207,10 @@ class Store:
         *,
         picked: Collection[str] | None = (),
     ) -> list[Part]:
-        """The parts live at a version (default: now), local over shipped, in a fixed order. Parts
-        of a system's earlier runs count if `system` or `picked` names that version; all of them
-        with None. Parts whose file is lost, truncated or known to be changed have their `damage`.
-        Raises Missing for a version whose parts have been tidied away."""
+        """Return the parts that are live at a version (default: now), in a fixed order; local parts
+        take precedence over shipped ones. Parts of superseded runs count if `system` or `picked`
+        names their version, or all of them if `picked` is None. Parts whose file is lost, truncated
+        or known to be changed have their `damage`. Raises Missing for a version that is gone."""
         wanted = {"kind": kind, "dataset": dataset, "system": system}
         wanted = {name: value for name, value in wanted.items() if value is not None}
         rows = select(state.parts).where(*(state.parts.c[n] == v for n, v in wanted.items()))
@@ -233,13 +232,13 @@ class Store:
         return [part for part in looked_at if not part.version_of or part.system in picked]
 
     def here(self, version: int, picked: Collection[str] | None) -> list[Part]:
-        """`parts`, once all files are here. Raises Unavailable if the bucket is unreachable."""
+        """Return `parts` once all files are here. Raises Unavailable without the bucket."""
         parts = self.parts(version=version, picked=picked)
         return self.parts(version=version, picked=picked) if self.fetch(parts) else parts
 
     def fetch(self, parts: Iterable[Part]) -> bool:
-        """Download missing and damaged files from the bucket; returns whether any was requested. A
-        failed download is retried a minute later, or when the part is verified."""
+        """Download missing and damaged files from the bucket; return whether any was requested. A
+        failed download is tried again a minute later, or when the part is verified."""
         lacking = [p for p in parts if p.bucket and (p.damage or not p.file.exists())]
         lacking = [part for part in lacking if not self._away_lately(part)]
         with ThreadPoolExecutor() as pool:
@@ -250,35 +249,36 @@ class Store:
         return bool(found)
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
-        """The live part of an identity; None if its file is also damaged."""
+        """Return the live part of an identity; None if there is none or it is damaged."""
         found = self.parts(kind, dataset, system)
         return found[0] if found and not found[0].damage else None
 
     def shipped(self, part: Part) -> Part | None:
-        """Shipped part with the identity of a part, replaced by a local one."""
+        """Return the shipped part that has the identity of this part."""
         return self._shipped.get(part.identity)
 
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
-        """The live part that a step would only rewrite. Its file is verified if this machine has
-        not read it yet, since a damaged one must be rewritten. Shipped parts never count, since
-        they are truncated or without texts."""
+        """Return the live part that a step would only write again. Its file is verified if this
+        machine has not read it yet, since a damaged part must be rewritten. Shipped parts never
+        count, since they are truncated or without texts."""
         part = self.part(kind, dataset, system)
         if part is None or part.shipped or part.fingerprint != fingerprint:
             return None
         return part if not self.verify(part).damage else None
 
     def verify(self, part: Part, *, anew: bool = False) -> Part:
-        """The part with its `damage`, after reading its whole file. It is read once per content and
-        machine, unless `anew`. If no SHA-256 was known, the one of a complete Parquet file is
-        accepted; `keep_found` writes it to the manifest."""
+        """Return the part with its `damage`, after reading its whole file. It is read once per
+        content and machine, unless `anew`. If no SHA-256 was known, that of a complete Parquet file
+        is accepted; `keep_found` writes it to the manifest."""
         self._away.pop(part.id, None)
         self.fetch([part])
         looked_at = self._read(part, anew)
-        # Files damaged only here are downloaded again.
+        # A file that is damaged only here is downloaded again.
         comes = bool(looked_at.damage) and self.fetch([looked_at])
         return self._read(part, False) if comes else looked_at
 
     def _read(self, part: Part, anew: bool) -> Part:
+        """Return the part with its damage; read its file if its checksum is unknown or `anew`."""
         at = checksums.stamp(part.file)
         if at and (anew or not self._checksums.known(part.id, at)):
             try:
@@ -294,17 +294,17 @@ class Store:
         return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
 
     def keep_found(self, parts: Iterable[Part]) -> None:
-        """Record in the manifest the checksums that `verify` accepted as found."""
+        """Record the checksums that `verify` accepted as found in the manifest."""
         state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
 
     def forget_checksums(self, parts: Iterable[Part]) -> None:
-        """Forget the checksums of all other files."""
+        """Forget the checksums of all files other than those of these parts."""
         self._checksums.forget({part.id for part in parts})
 
     @contextmanager
     def publishing(self, job: str) -> Iterator[Publication]:
-        """The publication of one job: all its parts become visible together when the block ends.
-        Nothing is visible, and no file stays, if the block raises."""
+        """Yield the publication of one job, whose parts become visible together when the block
+        ends. If the block raises, nothing is visible, and no file stays."""
         publication = Publication(self.home, job)
         try:
             yield publication
@@ -315,20 +315,20 @@ class Store:
             for part in publication.added.values():
                 part.file.unlink(missing_ok=True)
             raise
-        # A failure from here on leaves the files, since the commit may have succeeded all the same.
+        # If this fails, the files stay, since the commit may have succeeded nevertheless.
         if publication.added or publication.removed:
             self._publish(publication)
 
     def add_judgements(self, judgements: DataFrame) -> int:
-        """Append judgements, all or none; returns the id of the last one. Columns: dataset,
+        """Append judgements, all or none; return the id of the last one. Columns: dataset,
         query_id, doc_id, relevance (missing: withdrawn), person, task, guideline_version, source;
-        `state.OPTIONAL` may be left out. A row whose `entry` is already saved is skipped. Raises
-        ValueError for an empty value elsewhere."""
+        those in `state.OPTIONAL` may be left out. A row whose `entry` is already saved is skipped.
+        Raises ValueError for any other empty value."""
         with state.writing(self._state) as connection:
             return state.append_judgements(connection, judgements)
 
     def withdraw_judgement(self, judgement: int, source: str) -> int:
-        """Append the withdrawal of an added judgement; returns the new row's id."""
+        """Append the withdrawal of an added judgement; return the id of the new row."""
         found = self.added_judgements(judgement - 1).query("id == @judgement")
         if found.empty:
             raise Missing(f"no added judgement {judgement}: list them to find its number")
@@ -336,9 +336,9 @@ class Store:
         return self.add_judgements(found.assign(**anew, source=source))
 
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
-        """The added judgements with an id above `since`, in the order they were saved. They cover
-        every dataset unless one is named. Invalid rows, for example after a flipped bit, are left
-        out; the chain reports them."""
+        """Return the added judgements with an id above `since`, in the order in which they were
+        saved, of every dataset unless one is named. Invalid rows, for example after a flipped bit,
+        are left out; the hash chain reveals them."""
         # Imported here because reading judgements needs pandas, but listing parts does not.
         from pandas import DataFrame
 
@@ -354,24 +354,22 @@ class Store:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
-        """Wait until nobody else, on any machine, is in a block with this name."""
+        """Wait until no other process, on any machine, is in a block with this name."""
         with locked(self.home / "locks" / f"{name}.lock"), state.alone(self._state, name):
             yield
 
     def outgrown(self) -> bool:
-        """Return whether a newer Beirscope has migrated the state; this process then stops changing
-        it."""
+        """Return whether a newer Beirscope has migrated the state, so that writing must end."""
         return state.outgrown(self._state)
 
     def judgement_version(self) -> int:
-        """The id of the newest added judgement; 0 before the first."""
+        """Return the id of the newest added judgement; 0 before the first."""
         with self._state.connect() as connection:
             return state.counted(connection, "judgements")
 
     def tidy(self, at: datetime | None = None) -> list[Path]:
-        """Move superseded parts and unlisted files that have waited long enough to the trash.
-        Scratch files of killed processes are deleted. Returns the old paths of the parts and
-        files."""
+        """Move superseded parts, and unlisted files, to the trash once they are old enough; delete
+        the scratch files of killed processes. Returns the old paths of what was moved."""
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
         superseded = state.forget_superseded(self._state, before)
@@ -384,12 +382,12 @@ class Store:
         return removed
 
     def _tidy_bucket(self, at: datetime) -> None:
-        """`tidy` the bucket; lost objects are restored from its trash, or from this home."""
+        """Tidy the bucket; restore lost objects from its trash or from this home."""
         if not self.bucket:
             return
         try:
             self.bucket.claim()
-            # Listed before the manifest is read, so that later parts count as new.
+            # Objects are listed before the manifest is read, so that later parts count as new.
             lying = self.bucket.lying()
             thrown = {name.split("/", 2)[2]: name for name in lying if name.startswith("trash/")}
             sizes = {name: lies.bytes for name, lies in lying.items()}
@@ -405,6 +403,7 @@ class Store:
             log.warning("%s: it is not tidied", error)
 
     def _publish(self, publication: Publication) -> None:
+        """Retire and list parts in the manifest, in one transaction."""
         for part in publication.added.values():
             # A file that waited for the end of a long job counts as new again.
             os.utime(part.file)
@@ -426,7 +425,7 @@ class Store:
         self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
 
     def _looked_at(self, part: Part) -> Part:
-        """The part with its damage, as far as its size and known checksums show it."""
+        """Return the part with its damage, as far as size and known checksums show it."""
         damage = self._damage_of(part)
         if damage != self._damage.get(part.id, ""):
             self._damage[part.id] = damage
@@ -434,6 +433,7 @@ class Store:
         return part if damage == part.damage else replace(part, damage=damage)
 
     def _damage_of(self, part: Part) -> str:
+        """Return the damage of a part, as far as size and known checksums show it."""
         at = checksums.stamp(part.file)
         if at is None:
             return self._away_lately(part) if part.bucket else "lost"
@@ -447,12 +447,12 @@ class Store:
         return ""
 
     def _away_lately(self, part: Part) -> str:
-        """Reason why a part could not be fetched from the bucket within the last minute."""
+        """Return why a download of a part failed within the last minute; empty if none did."""
         damage, at = self._away.get(part.id, ("", 0.0))
         return damage if time.monotonic() - at < ASKED_AGAIN else ""
 
     def _were_tidied(self, parts: Sequence[Part]) -> bool:
-        """Return whether files are missing because another process has just removed their parts."""
+        """Return whether files are missing because another process just removed their parts."""
         lost = {part.id for part in parts if part.damage == "lost" and not part.shipped}
         return bool(lost) and not lost <= state.listed(self._state)
 
@@ -472,7 +472,7 @@ _PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fie
 
 
 def part_of(row: Row[Any], root: Path) -> Part:
-    """The part of a manifest row, with its file under `root`."""
+    """Return the part in a row of the manifest, with its file under `root`."""
     columns = {name: row._mapping[name] for name in _PART_COLUMNS}
     try:
         if not state.fits(state.parts, tuple(map(type, row))):
@@ -485,26 +485,26 @@ def part_of(row: Row[Any], root: Path) -> Part:
 
 
 def part_path(kind: str, part_id: str) -> Path:
-    """Path of a part under its root, made only from our own names."""
+    """Return the path of a part below a root, built only from names of our own."""
     if kind not in COLUMNS:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(COLUMNS)}")
     return Path("parts") / kind / f"{part_id}.parquet"
 
 
 def shard_path(name: str) -> Path:
-    """Path of an index shard under the root, among the parts, which all workers see. Since it is in
-    no manifest, it is removed when it has been unused for as long as unlisted files stay."""
+    """Return the path of a shard below a root: among the parts, which all workers see. It is in no
+    manifest, so it is removed once it has been unused for as long as unlisted files stay."""
     return Path("parts") / "shards" / f"{name}.tar"
 
 
 def constants(kind: str, dataset: str, system: str) -> dict[str, str]:
-    """The columns with a constant value in a part."""
+    """Return the columns of a part that have a single value."""
     names = {"dataset": dataset, "system": system}
     return {name: value for name, value in names.items() if name in dict(COLUMNS[kind])}
 
 
 def top(hits: DataFrame) -> DataFrame:
-    """Parts of the kind `top` of a run: rank <= 10, sorted by query_id and rank."""
+    """Return the part `top` of a run's hits: rank <= 10, sorted by query_id and rank."""
     return hits[hits["rank"] <= 10].sort_values(["query_id", "rank"], ignore_index=True)
 
 
@@ -535,6 +535,7 @@ def _age(file: Path) -> float:
 
 
 def _read_shipped(root: Path) -> list[Part]:
+    """Return the shipped parts in a root's manifest. Raises WrongInput if it is none."""
     file = root / "manifest.json"
     if not file.exists():
         return []

@@ -1,6 +1,5 @@
-"""The trash: removed files stay here for 30 days, or until their space is needed.
-
-A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`."""
+"""The trash: removed files stay in it for 30 days, or until their space is needed. A file keeps its
+place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`."""
 
 import contextlib
 import logging
@@ -15,14 +14,14 @@ from compute.store.kinds import is_own
 
 STAYS = timedelta(days=30)
 LEAST_FREE = 2 * 1024**3
-"""Bytes of the disk that the trash leaves free, or a twentieth of a smaller disk."""
+"""Bytes that the trash leaves free on the disk; on a smaller disk, a twentieth of it."""
 
 log = logging.getLogger(__name__)
 
 
 def folder(home: Path) -> Path:
-    """The trash of a home, always on the disk of its parts, so that files are only renamed. Homes
-    that share the folder of parts also share the trash in it."""
+    """Return the trash of a home, which is always on the disk of its parts, so that files are only
+    renamed. Homes that share a folder of parts also share the trash in it."""
     parts = home / "parts"
     own = not parts.is_symlink() and (
         not parts.exists() or parts.stat().st_dev == home.stat().st_dev
@@ -31,7 +30,7 @@ def folder(home: Path) -> Path:
 
 
 def put(home: Path, going: Iterable[Path], at: datetime) -> None:
-    """Move parts into the trash, under today's date; files that cannot be moved stay."""
+    """Move parts to the trash, under today's date; files that cannot be moved stay."""
     today = folder(home) / at.date().isoformat()
     for file in going:
         target = today / file.parent.name / file.name
@@ -46,13 +45,12 @@ def put(home: Path, going: Iterable[Path], at: datetime) -> None:
 
 
 def lying(home: Path, ids: Collection[str]) -> list[Path]:
-    """The files in the trash that are parts with one of these ids."""
+    """Return the files in the trash that are parts with one of these ids."""
     return [file for _, file in _lying(home) if file.stem in ids]
 
 
 def put_back(home: Path, files: Iterable[Path]) -> None:
-    """Move parts from the trash to their old places; a part that exists there again stays in the
-    trash."""
+    """Move parts from the trash to their old places, unless a part exists there."""
     for file in files:
         target = home / "parts" / file.parent.name / file.name
         if not target.exists():
@@ -61,8 +59,8 @@ def put_back(home: Path, files: Iterable[Path]) -> None:
 
 
 def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
-    """Delete files older than 30 days, then the oldest until there is room. `wanted` is the number
-    of bytes to free (default: what the disk lacks)."""
+    """Delete files older than 30 days, and then the oldest until `wanted` bytes are freed (default:
+    what the disk lacks)."""
     lying = _lying(home)
     old = [file for came, file in lying if came < (at - STAYS).date()]
     if not lying:
@@ -86,13 +84,13 @@ def empty(home: Path) -> None:
 
 
 def said(home: Path) -> str:
-    """`3 files (1.2 MB) in …/trash`."""
+    """Return the content of the trash as text: `3 files (1.2 MB) in …/trash`."""
     lying = [file for _, file in _lying(home)]
     return f"{counted(len(lying), 'file')} ({sized(sum(map(_size, lying)))}) in {folder(home)}"
 
 
 def _lying(home: Path) -> list[tuple[date, Path]]:
-    """Files in the trash with their day of removal, oldest first."""
+    """Return the files in the trash with the day of their removal, oldest first."""
     places = [place for place in folder(home).glob("*") if not place.is_symlink()]
     days = {came: place for place in places if (came := day(place.name))}
     found = [(came, file) for came in sorted(days) for file in days[came].glob("*/*")]
@@ -100,7 +98,7 @@ def _lying(home: Path) -> list[tuple[date, Path]]:
 
 
 def day(name: str) -> date | None:
-    """The day in the name of a folder of the trash; None for another name."""
+    """Return the day that a folder of the trash is named after; None for another name."""
     try:
         return date.fromisoformat(name)
     except ValueError:
@@ -108,12 +106,13 @@ def day(name: str) -> date | None:
 
 
 def _lacking(place: Path) -> int:
+    """Return the bytes that the disk lacks."""
     disk = shutil.disk_usage(place)
     return min(LEAST_FREE, disk.total // 20) - disk.free
 
 
 def _delete(gone: Iterable[Path]) -> int:
-    """Delete files, and folders left empty; returns their bytes."""
+    """Delete files, and folders that are then empty; return the bytes freed."""
     size, folders = 0, set[Path]()
     for file in gone:
         size += _size(file)

@@ -166,6 +166,7 @@ def input_name(name: names.Name) -> str:
 
 def _fusion(method: Method) -> Builder:
     """Return a builder of fusions, which checks their inputs."""
+
     def build(name: names.Name) -> System:
         inputs = tuple(map(input_name, name.inputs))
         if len(set(inputs)) < max(len(inputs), 2):
@@ -180,6 +181,7 @@ def _fusion(method: Method) -> Builder:
 
 def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
     """Return a builder of systems that are one model, such as `dense(some/model)`."""
+
     def build(name: names.Name) -> System:
         if len(name.inputs) != 1:
             raise WrongInput(f"{name}: name one model, or its folder, like {name.base}(some/model)")
@@ -190,6 +192,7 @@ def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
 
 def _reranker(method: Callable[[Checkpoint], Reranker]) -> Builder:
     """Return a builder of rerankers, such as `rerank(bm25,some/model)`."""
+
     def build(name: names.Name) -> System:
         if len(name.inputs) != 2:
             raise WrongInput(

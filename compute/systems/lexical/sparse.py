@@ -53,6 +53,7 @@ class Sparse(Impact):
 
     def _encoder(self, encode: Any) -> Encode:
         """Return a function from texts to the rounded weights of `encode`."""
+
         def weights(texts: list[str]) -> list[dict[str, int]]:
             options = {"batch_size": _BATCH, "show_progress_bar": False}
             vectors = encode(texts, convert_to_sparse_tensor=False, **options)

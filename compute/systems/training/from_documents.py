@@ -1,4 +1,4 @@
-"""What recipes share that learn only from documents, without judgements."""
+"""Shared parts of the recipes that learn only from documents, without judgements."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,25 +1,18 @@
-# `make run` opens the dashboard with a worker, `make look` the dashboard alone, `make test` checks
-# everything at small size, `make test-all` what takes longer.
+# `make run` opens the dashboard and installs the worker meanwhile, `make look` opens only the
+# dashboard, `make test` checks everything at small size, `make test-all` what takes longer.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 TESTERS ?= 3
 READY := $(VENV)/installed
-LOOK := .look
-SHELL := /bin/bash
-.SHELLFLAGS := -o pipefail -c
-# A line that counts what pip fetches, which itself would write three for each package.
-COUNTED = while read -r word rest; do case $$word in \
-	Collecting|Processing) printf '\r  %d packages fetched' $$((n += 1));; \
-	Installing) printf '\n  unpacking them\n';; esac; done
 
-.PHONY: run look test test-all suite lint smoke soak fuzz pins clean
+.PHONY: run look python test test-all suite lint smoke soak fuzz pins clean
 
-run: $(READY)
+run: python
+	@$(PYTHON) install.py run $(VENV)
+
+look: $(VENV)/look
 	@$(PY) -m compute serve
-
-look: $(LOOK)/installed
-	@$(LOOK)/bin/python -m compute serve
 
 test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
@@ -66,30 +59,18 @@ soak: $(READY)
 fuzz: $(READY)
 	BEIRSCOPE_FUZZ_SECONDS=$(or $(SECONDS),600) $(PY) -m tests.support.fuzzing
 
-# At the versions that are pinned for all; without what computes they take a tenth of the room.
-$(LOOK)/installed: requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "Beirscope needs Python 3.11 or newer: make look PYTHON=python3.11"; exit 1; }
-	@test -x $(LOOK)/bin/python || $(PYTHON) -m venv $(LOOK)
-	@echo "Installing what looking needs into $(LOOK) (under 1 GB)"
-	@$(LOOK)/bin/python -m pip install --no-compile --disable-pip-version-check \
-		--constraint requirements.txt $$($(PYTHON) -c 'import tomllib; \
-		print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["look"])') \
-		| $(COUNTED)
-	@$(LOOK)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@touch $@
-
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
-$(READY): requirements.txt
+export TORCH_INDEX
+$(READY): requirements.txt | python
+	@$(PYTHON) install.py all $(VENV)
+
+# At the versions that are pinned for all; without what computes they take a tenth of the room.
+$(VENV)/look: requirements.txt pyproject.toml | python
+	@$(PYTHON) install.py look $(VENV)
+
+python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Beirscope needs Python 3.11 or newer: make run PYTHON=python3.11"; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the pinned packages into $(VENV) (two minutes; 3 GB with a CPU torch, else 7 GB)"
-	@if [ -n "$(TORCH_INDEX)" ]; then \
-		$(PY) -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.txt)"; fi
-	@$(PY) -m pip install --disable-pip-version-check -r requirements.txt | $(COUNTED)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@touch $@
 
 # Compiles the short list of pyproject.toml into requirements.txt.
 pins:
@@ -100,4 +81,4 @@ pins:
 	sed -i.bak 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.txt && rm requirements.txt.bak
 
 clean:
-	rm -rf $(VENV) $(LOOK) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -8,6 +8,6 @@ from compute.jobs.matrix import Estimate, estimate, matrix
 from compute.jobs.queue import Started, cancel, retry, start, start_judging
 from compute.jobs.records import Job, Progress, job, tasks
 from compute.jobs.records import jobs as listed
-from compute.jobs.workers import Worker, not_installed
+from compute.jobs.workers import Worker, being_installed, not_installed
 from compute.jobs.workers import alive as workers_alive
 from compute.jobs.workers import lacking as workers_lacking

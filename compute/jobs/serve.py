@@ -1,6 +1,7 @@
 """The start of the dashboard and of a worker, one of each per home folder."""
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ from compute.base.locks import sole
 from compute.base.permissions import open_to_others
 from compute.base.settings import PROJECT, Settings
 from compute.jobs.worker import command
-from compute.jobs.workers import not_installed
+from compute.jobs.workers import being_installed, not_installed
 
 FIRST_PORT = 8501
 PAUSE, LONGEST, STEADY = 1.0, 300.0, 60.0
@@ -73,7 +74,9 @@ def serve(settings: Settings) -> int:
         for line in open_to_others(settings.home, listen_address.secrets_files(settings)):
             _say(f"Warning: {line}")
         scratch.sweep(settings.home)
-        if not_installed():
+        if being_installed():
+            _say("Packages are still being installed; a worker starts when they are complete.")
+        elif not_installed():
             _say("Only for viewing: make run installs what computing needs.")
         return _run_both(settings, port, options(settings, port, signed), f"Beirscope: {url}")
 
@@ -94,9 +97,9 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
 
 
 def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) -> int:
-    """Run the dashboard in the foreground and a worker in the background, if its libraries are
-    installed. The worker ends with the dashboard, and is restarted if it ends earlier. `where` is
-    printed once the dashboard can be opened."""
+    """Run the dashboard in the foreground and a worker in the background. The worker starts once
+    its libraries are installed, ends with the dashboard, and is restarted if it ends earlier.
+    `where` is printed once the dashboard can be opened."""
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
     with _working(settings):
@@ -113,9 +116,6 @@ def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) ->
 @contextlib.contextmanager
 def _working(settings: Settings) -> Iterator[None]:
     """Keep a worker running for the with-block."""
-    if not_installed():
-        yield
-        return
     ending = threading.Event()
     watching = threading.Thread(target=_keep_working, args=[settings, ending])
     watching.start()
@@ -127,8 +127,10 @@ def _working(settings: Settings) -> Iterator[None]:
 
 
 def _keep_working(settings: Settings, ending: threading.Event) -> None:
-    """Restart a worker whenever it ends, until `ending` is set."""
+    """Start a worker once its libraries are installed, and restart it until `ending` is set."""
     pause, log = PAUSE, settings.home / "logs" / "worker.log"
+    while not_installed() and not ending.wait(PAUSE):
+        importlib.invalidate_caches()
     while not ending.is_set():
         began = time.monotonic()
         try:

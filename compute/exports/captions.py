@@ -1,4 +1,4 @@
-r"""A LaTeX file for a folder of figures, with size, caption and label of each."""
+r"""Writes the LaTeX file for a folder of figures, with the size, caption and label of each."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,24 +11,24 @@ from compute.exports.formats import ONE, TWO
 from compute.views.shared.drawing import behind
 
 MOST_NAMED = 12
-"""Most systems or datasets that a caption names; if there are more, it gives their number."""
+"""Maximum number of systems or datasets that a caption names; above it, it gives their number."""
 
 
 class Written(NamedTuple):
-    """A figure in its file."""
+    """A figure that was written to a file."""
 
     one: Figure
     file: str
     width: str
     """One of `formats.WIDTHS`."""
     version: int
-    """Version of its results."""
+    """Version of the results that it shows."""
     judgements: str
-    """Counted judgements: official, or official + added."""
+    """Judgements that count: official, or official + added."""
 
 
 def document(written: Iterable[Written], form: str) -> str:
-    """The file: a `figure` for each, across both columns if it is that wide."""
+    """Return the file: a `figure` for each, across both columns if it is that wide."""
     needs = r"\usepackage{svg}" if form == "svg" else r"\usepackage{graphicx}"
     floats = [
         _float(one, r"\includesvg" if form == "svg" else r"\includegraphics") for one in written
@@ -38,6 +38,7 @@ def document(written: Iterable[Written], form: str) -> str:
 
 
 def _float(one: Written, command: str) -> str:
+    """Return the LaTeX of one figure; `command` includes its file."""
     kind = "figure" if one.width == ONE else "figure*"
     size = f"{one.width}mm" if one.width in (ONE, TWO) else r"\linewidth"
     return (
@@ -48,7 +49,7 @@ def _float(one: Written, command: str) -> str:
 
 
 def caption(written: Written) -> str:
-    """Caption: content of the figure, its systems and datasets, and the source of its numbers."""
+    """Return the caption: content, systems, datasets, and the source of the numbers."""
     one = written.one
     colours = ", ".join(f"{sign} {said}".strip() for _, sign, said in one.entries("print"))
     told = [
@@ -63,6 +64,7 @@ def caption(written: Written) -> str:
 
 
 def _named(what: str, names: Sequence[str]) -> str:
+    """Say how many or which systems or datasets there are."""
     if not names:
         return ""
     said = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names):,}"
@@ -70,8 +72,9 @@ def _named(what: str, names: Sequence[str]) -> str:
 
 
 def named(one: Figure, column: str) -> list[str]:
-    """The systems or datasets common to all frames behind a figure that have any. Some frames
-    contain more than the figure shows, such as all known titles."""
+    """Return the systems or datasets (`column`) that all frames behind a figure have in common,
+    ignoring frames without any. Some frames contain more than the figure shows, such as all known
+    titles."""
     frames = behind(one.figure).values()
     found = [own for frame in frames if (own := _values(frame, column))]
     known = set().union(*found)

@@ -1,5 +1,5 @@
-"""Figures as files for a paper: SVG, PNG and PDF as printed, and self-contained HTML. A picture is
-drawn once, as SVG; a browser renders the other formats from it."""
+"""Writes figures as files for a paper: SVG, PNG and PDF in print, and self-contained HTML. A
+picture is drawn once, as SVG; a browser renders PNG and PDF from it."""
 
 import html
 import math
@@ -21,32 +21,31 @@ from compute.views.shared.drawing import COLUMN, redrawn
 from compute.views.shared.theme import Entry, Legend
 
 PER_MM = 96 / 25.4
-"""Pixels of 1/96 inch."""
+"""Pixels (1/96 inch) per millimetre."""
 DRAWN = 800
-"""Width in pixels of a figure across both columns of a page; print reduces it by about a fifth,
-like COLUMN."""
+"""Width in pixels of a figure across both columns; print reduces it, like COLUMN, by a fifth."""
 LEAST_FONT = {ONE: 11.5, TWO: 13}
-"""Font sizes in pixels as drawn; printed at 9.5 and 10.7 of 1/96 inch, or 7 and 8 points."""
+"""Minimum font sizes in pixels; in print they are 9.5 and 10.7 pixels, or 7 and 8 points."""
 SHOWN = 1104
 """Width in pixels of a figure that is as wide as a page of the dashboard."""
 FOOT = 50
-"""Pixels for the ticks and title below an axis, since DejaVu is taller than the pages' font."""
+"""Height in pixels of the ticks and title below an axis; DejaVu is taller than the pages' font."""
 LINE = 18
 BESIDE = 70
-"""Pixels next to an axis in which its title has no room."""
+"""Width in pixels, beside an axis, into which its title must not extend."""
 STANDOFF = 6
-"""Pixels between the ticks and such a title, which would otherwise be cut off."""
+"""Distance in pixels of an axis title from the ticks; without it, the title would be cut off."""
 DOTS = 300
 """Dots per inch of a PNG."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data:"
 )
-"""Policy of an exported page: it may run its own scripts and fetch nothing."""
+"""Content security policy of an exported page: it may run its own scripts and fetch nothing."""
 
 
 class Figure(NamedTuple):
-    """A figure as on a page, with its texts."""
+    """A figure as shown on a page, with its texts."""
 
     key: str
     title: str
@@ -54,41 +53,41 @@ class Figure(NamedTuple):
     name: str = ""
     """File name, without the extension."""
     of: Sequence[str] = ()
-    """Its dataset and measure."""
+    """Its subject, such as dataset and measure."""
     legend: Legend | None = None
     narrow: bool = False
     """True if it fits into one column of a paper."""
     finding: str = ""
-    """The finding."""
+    """A sentence that states what the figure shows."""
     source: str = ""
     table: Callable[[], Table] | None = None
-    """Its data as a table in a paper, if different from what `numbers` reads from the figure."""
+    """Its data as a table for a paper, if the figure has one."""
 
     @property
     def more(self) -> str:
-        """Subject, unless the title names it, and source."""
+        """Return the subject, unless the title names it, and the source."""
         words = dict.fromkeys(one for one in (*self.of, self.source) if one)
         in_title = (re.search(rf"(?<!\w){re.escape(one)}(?!\w)", self.title) for one in words)
         return " · ".join(word for word, there in zip(words, in_title, strict=True) if not there)
 
     @property
     def about(self) -> str:
-        """The title, and more."""
+        """Return the title, subject and source."""
         return " · ".join(one for one in (self.title, self.more) if one)
 
     @property
     def heading(self) -> str:
-        """The finding, and its context."""
+        """Return the finding, title, subject and source."""
         return f"{self.finding} {self.about}".strip()
 
     def entries(self, theme: str) -> Sequence[Entry]:
-        """Legend of its colours."""
+        """Return the legend of its colours in a theme."""
         return self.legend(theme) if self.legend else ()
 
 
 def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
-    """The figure in print colours, before it is scaled down. A figure narrower than the paper, such
-    as one panel of several, keeps its width and is centred."""
+    """Redraw a figure for print, before it is scaled down. A figure that is narrower than the
+    paper, such as one panel of several, keeps its width and is centred."""
     spec: Any = redrawn(figure, "print", narrow=paper.width == ONE).to_plotly_json()
     least = LEAST_FONT.get(paper.width, 0)
     for font in _fonts(spec):
@@ -106,7 +105,7 @@ def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
 
 
 def _widen(layout: dict[str, Any], paper: Paper) -> None:
-    """Make a figure as wide as the paper; a figure with its own width is centred."""
+    """Make a figure as wide as the paper; a narrower one with its own width is centred."""
     own = layout.get("width")
     if paper.width == AS_SHOWN:
         layout["width"] = own or SHOWN
@@ -135,7 +134,7 @@ def _foot(layout: dict[str, Any]) -> None:
 
 
 def _wrapped(text: str, room: float) -> str:
-    """The title of an axis, on as many lines as it needs."""
+    """Break the title of an axis into lines that fit into `room` pixels."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -147,7 +146,7 @@ def _wrapped(text: str, room: float) -> str:
 
 
 def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The horizontal axes with a title below."""
+    """Yield the horizontal axes with a title below."""
     for name, axis in layout.items():
         titled = name.startswith("xaxis") and axis.get("title", {}).get("text")
         if titled and axis.get("side") != "top":
@@ -155,7 +154,7 @@ def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
-    """All fonts of a figure that have a size."""
+    """Yield all fonts of a figure that have a size."""
     if isinstance(spec, dict):
         for key, held in spec.items():
             if isinstance(key, str) and key.endswith("font") and "size" in held:
@@ -167,7 +166,7 @@ def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
 
 
 class Picture(NamedTuple):
-    """A figure on paper."""
+    """A figure for paper."""
 
     svg: str
     title: str
@@ -177,7 +176,7 @@ class Picture(NamedTuple):
 
 
 def picture(one: Figure, paper: Paper) -> Picture:
-    """The figure under its heading, as wide as the paper; without a title, only the legend is
+    """Draw the figure under its heading, as wide as the paper; without a title, only the legend is
     above it. Raises Unavailable without a Chromium."""
     drawn: Any = for_print(one.figure, paper)
     across, down = drawn.layout.width, drawn.layout.height
@@ -202,12 +201,12 @@ def picture(one: Figure, paper: Paper) -> Picture:
 
 
 def _sheet(drawn: Picture) -> str:
-    """The picture as a page of its own, for a browser."""
+    """Return an HTML page with only the picture, for a browser."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f"<title>{html.escape(drawn.title)}</title>\n<style>"
-        # Chromium accepts only whole pixels; `_pdf` sets the true size.
+        # Chromium accepts only whole pixels; `_pdf` sets the exact size.
         f"@page{{size:{math.ceil(drawn.width * PER_MM)}px {math.ceil(drawn.height * PER_MM)}px;"
         "margin:0}"
         "body{margin:0}svg{display:block}</style>\n</head>\n"
@@ -216,7 +215,7 @@ def _sheet(drawn: Picture) -> str:
 
 
 def _pdf(drawn: Picture) -> bytes:
-    """One page as large as the picture, as exactly as its field can state."""
+    """Return a PDF with one page as large as the picture, as exactly as a PDF can state it."""
     content = PAINTER.pdf(_sheet(drawn))
     points = drawn.width / 25.4 * 72, drawn.height / 25.4 * 72
 
@@ -227,8 +226,8 @@ def _pdf(drawn: Picture) -> bytes:
 
 
 def box(points: tuple[float, float], before: bytes) -> bytes:
-    """The box of a page of this width and height, as long as the one it replaces, since later
-    offsets must not move; with up to two decimals each, the width's first."""
+    """Return the box of a page with this width and height. It has as many bytes as the box that it
+    replaces, since later offsets must not move, and up to two decimals, first for the width."""
     for decimals in ((2, 2), (2, 1), (2, 0), (1, 0), (0, 0)):
         said = " ".join(
             f"{round(side, places):.{places}f}"
@@ -240,7 +239,7 @@ def box(points: tuple[float, float], before: bytes) -> bytes:
 
 
 def _png(drawn: Picture) -> bytes:
-    """300 dots per inch, as recorded in the file."""
+    """Return a PNG with 300 dots per inch, which the file states."""
     size = drawn.width * PER_MM, drawn.height * PER_MM
     content = PAINTER.png(_sheet(drawn), size, DOTS / 96)
     dots = round(DOTS / 0.0254)
@@ -251,7 +250,7 @@ def _png(drawn: Picture) -> bytes:
 
 
 def page(one: Figure) -> str:
-    """One self-contained HTML file with the figure and its hover texts."""
+    """Return a self-contained HTML file with the figure and its hover texts."""
     drawn = redrawn(one.figure, "light").to_html(
         full_html=False,
         include_plotlyjs=True,
@@ -270,7 +269,8 @@ def page(one: Figure) -> str:
 
 
 def write(one: Figure, form: str, paper: Paper) -> bytes:
-    """The figure as a file of this format. Raises WrongInput, Unavailable."""
+    """Return the figure as a file of this format. Raises WrongInput for an unknown format, and
+    Unavailable without a Chromium."""
     if check("figure", form) == "html":
         return page(one).encode()
     drawn = picture(one, paper)

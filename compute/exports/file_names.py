@@ -1,4 +1,4 @@
-"""Names of exported files, made from visible labels: only a-z, 0-9 and -, never a path."""
+"""Names exported files after visible labels, with only a-z, 0-9 and -, so never with a path."""
 
 import hashlib
 import re
@@ -9,21 +9,21 @@ from compute.datasets.published import OVERLAP
 from compute.exports.formats import AS_SHOWN, PICTURES
 
 LONGEST = 80
-"""Most characters of a name, without the extension."""
+"""Maximum number of characters in a name, without the extension."""
 EVERY = ("", "Average", "All datasets", "mean over datasets")
-"""Values of dataset controls for a figure of several datasets."""
+"""Values of dataset controls that mean several datasets."""
 OF_DATASETS, OF_MEASURES = ("dataset", "over"), ("measure", "unit")
-"""Controls of datasets, and of measures or units of words."""
+"""Keys of controls for datasets, and for measures or units of words."""
 OF_VIEW = ("dataset", "query", "k", *OF_MEASURES)
-"""Controls that apply to a view as a whole."""
+"""Keys of controls that apply to a whole view."""
 
 Shown = Mapping[str, object]
-"""Values of a page's controls, by their keys."""
+"""Values of a page's controls, by key."""
 
 
 def slug(words: str) -> str:
-    """Words as part of a name; `unnamed` if none can be written. A digest replaces the end of a
-    long name."""
+    """Turn words into a part of a name; `unnamed` if no character can be used. A digest replaces
+    the end of a long name."""
     plain = unicodedata.normalize("NFKD", words.replace("@", "")).encode("ascii", "ignore").decode()
     name = "-".join(re.findall("[a-z0-9]+", plain.lower())) or "unnamed"
     if len(name) <= LONGEST:
@@ -33,27 +33,25 @@ def slug(words: str) -> str:
 
 
 def dataset(of: Sequence[str], shown: Shown) -> str:
-    """The dataset of a figure or table; empty for several."""
+    """Return the dataset of a figure or table, empty for several; `of` has its controls' keys."""
     found = str(next((shown[key] for key in OF_DATASETS if key in of and key in shown), ""))
     return "" if found in EVERY else found
 
 
 def printed(shown: Shown) -> str:
-    """Published table that the values come from; empty for computed values."""
+    """Return the published table from which the values come; empty for computed values."""
     return str(shown.get("table", OVERLAP)) if shown.get("numbers") == "Published" else ""
 
 
 def name(words: Sequence[str]) -> str:
-    """A file name such as `beir-v4-t2-ndcg10`, from the result of `said`."""
+    """Return a file name such as `beir-v4-t2-ndcg10`, from the words of `said`."""
     where, *rest = words
     return slug(" ".join([slug(where).replace("-table-", "-t"), *rest]))
 
 
 def heading(of: Sequence[str], shown: Shown, titles: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The dataset or published table, the query, the query group and the measure of a figure.
-
-    `titles` are those of the options of each control.
-    """
+    """Return the dataset or published table, the query, the query group and the measure of a
+    figure. `titles` has the titles of each control's options."""
     name, print_ = dataset(of, shown), printed(shown)
     called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(name, name)
     query = f"query {shown['query']}" if "query" in of and shown.get("query") else ""
@@ -64,26 +62,26 @@ def heading(of: Sequence[str], shown: Shown, titles: Mapping[str, Mapping[str, s
 
 
 def ending(form: str, width: str) -> str:
-    """Ending such as `-84mm.pdf`, with the picture's width on paper; without one if as wide as a
-    page."""
+    """Return an ending such as `-84mm.pdf`, with a picture's width unless it is as on the page."""
     on_paper = form in PICTURES and width != AS_SHOWN
     return f"-{width}mm.{form}" if on_paper else f".{form}"
 
 
 def said(page: str, key: str, of: Sequence[str], shown: Shown) -> list[str]:
-    """The words of a name: the source of the values, the key, and the control values. Different
-    words may give the same name."""
+    """Return the words of a name: the source of the values, the key, and the control values.
+    Different words may give the same name."""
     print_ = printed(shown)
     table = str(shown.get("table", "")) if print_ else ""
     words = [dataset(of, shown) or table or page, key]
     words += [_said(one, shown.get(one)) for one in of if one not in OF_DATASETS]
-    # Published scores are over all queries.
+    # Published scores cover all queries.
     words += [] if print_ else [str(shown.get("queries", ""))]
     words += ["published"] * bool(print_ and not table)
     return [word for word in words if word]
 
 
 def _said(key: str, value: object) -> str:
+    """Return a control's value as words: `top10` for the key k, the key itself for a switch."""
     if value is True:
         return key
     words = " ".join(map(str, value)) if isinstance(value, list) else str(value or "")

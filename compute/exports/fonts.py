@@ -1,4 +1,4 @@
-"""Fonts of exported pictures: the families of each option, and the installed ones."""
+"""Fonts of exported pictures: the families of each option, and which of them is installed."""
 
 import shutil
 import subprocess
@@ -8,34 +8,35 @@ FAMILIES = {
     "page": ("Source Sans 3", "Source Sans Pro", "DejaVu Sans", "sans-serif"),
     "paper": ("Times New Roman", "Nimbus Roman", "Liberation Serif", "serif"),
 }
-"""Families by option; the first installed one is used. Texts leave room for DejaVu, the widest."""
+"""Families by option; the first installed one is used. Layouts leave room for DejaVu, the
+widest."""
 SORTS = {"page": "Without serifs", "paper": "With serifs"}
 _SECONDS = 10
 
 
 def css(font: str) -> str:
-    """The families of a row of FAMILIES, for a browser: in quotation marks, since a name that is no
-    identifier, such as Source Sans 3, would void the list; the last is a generic family."""
+    """Return the families of an option for CSS. They are in quotation marks, since a name that is
+    not an identifier, such as Source Sans 3, would void the list; the last one is generic."""
     *named, generic = FAMILIES[font]
     return ", ".join([*(f"'{name}'" for name in named), generic])
 
 
 @cache
 def found(font: str) -> str:
-    """Family that this machine draws with; empty if unknown."""
+    """Return the family with which this machine draws; empty if unknown."""
     *named, generic = FAMILIES[font]
     given = (_family(name) for name in named)
     return next((name for name in given if name in named), "") or _family(generic)
 
 
 def said(font: str) -> str:
-    """Label of an option: `Without serifs: DejaVu Sans`, with the family used in the file."""
+    """Label an option with the family used in files: `Without serifs: DejaVu Sans`."""
     return f"{SORTS[font]}: {found(font) or ' or '.join(FAMILIES[font][:-1])}"
 
 
 @cache
 def _family(name: str) -> str:
-    """Family that fontconfig, which Chromium also uses on Linux, substitutes; else empty."""
+    """Return the family that fontconfig, which Chromium uses on Linux, substitutes, if known."""
     program = shutil.which("fc-match")
     if program is None:
         return ""

@@ -1,4 +1,4 @@
-"""File formats by kind of content, and the paper that a figure is drawn for."""
+"""File formats by kind of content, and the paper for which a figure is drawn."""
 
 from typing import NamedTuple
 
@@ -33,13 +33,13 @@ class Paper(NamedTuple):
     width: str = TWO
     """One of WIDTHS."""
     font: str = "page"
-    """A row of `fonts.FAMILIES`."""
+    """An option of `fonts.FAMILIES`."""
     titled: bool = True
     """True to put the title above the figure; otherwise it belongs in the paper's caption."""
 
 
 def check(kind: str, form: str) -> str:
-    """The format of this name. Raises WrongInput."""
+    """Return the format if this kind of content has it. Raises WrongInput if not."""
     if form not in OF[kind]:
         named = f"as {form!r}" if form else "without a format in the file's name"
         raise WrongInput(f"no {kind} can be written {named}; formats: {', '.join(OF[kind])}")

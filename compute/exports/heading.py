@@ -1,4 +1,4 @@
-"""Heading of an exported figure: title, source, and legend of its colours."""
+"""The heading of an exported figure: title, source, and legend of its colours."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -8,15 +8,15 @@ from compute.views.shared import labels
 from compute.views.shared.theme import Entry, cut
 
 FONT, LINE, EDGE = 13, 18, 8
-"""Pixels: font size, line height, and margin."""
+"""Font size, line height and margin, in pixels."""
 MOST = 240
-"""Most characters of a title."""
+"""Maximum number of characters in a title."""
 _GAP = "\u00a0\u00a0"
-"""Pixels between two entries on a line."""
+"""Gap between two entries on a line."""
 
 
 class _Word(NamedTuple):
-    """A word with its sign."""
+    """A word, with the sign of its legend entry if it is the first of one."""
 
     text: str
     sign: str = ""
@@ -24,12 +24,12 @@ class _Word(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Its approximate width in pixels, with the space after it."""
+        """Return the approximate width in pixels, with the space after it."""
         sign = f"{self.sign} " if self.sign else ""
         return labels.width(f"{sign}{self.text} ", FONT, "print")
 
     def drawn(self) -> str:
-        """Heading as SVG."""
+        """Return the word as SVG, escaped."""
         if not self.sign:
             return html.escape(self.text)
         ink = f' fill="{html.escape(self.colour)}"' if self.colour else ""
@@ -37,13 +37,13 @@ class _Word(NamedTuple):
 
 
 def height(lines: int) -> int:
-    """Height in pixels of a heading with this many lines."""
+    """Return the height in pixels of a heading with this many lines."""
     return lines * LINE + EDGE if lines else 0
 
 
 def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list[str]:
-    """The heading as lines of SVG, each at most `width` pixels wide; long words are truncated.
-    Titles and words are escaped."""
+    """Return the heading as lines of SVG, each at most `width` pixels wide. Long words are
+    truncated, and all words are escaped."""
     words = [list(map(_Word, _words(title))) for title in titles]
     told: list[_Word] = []
     for place, (colour, sign, said) in enumerate(entries):
@@ -54,13 +54,13 @@ def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list
 
 
 def _words(title: str) -> list[str]:
-    """The words of a title; those that are too many are left out."""
+    """Return the words of a title, cut to MOST characters."""
     words = cut(title, MOST).split()
     return [*words[:-1], "…"] if len(words) > 1 and words[-1].endswith("…") else words
 
 
 def _filled(words: Sequence[_Word], room: float) -> Iterator[str]:
-    """Lines with as many words as fit."""
+    """Yield lines with as many words as fit."""
     line: list[_Word] = []
     for word in words:
         if line and sum(one.width for one in line) + word.width > room:

@@ -1,4 +1,4 @@
-"""Runs and judgements as JSON for other tools: BEIR, MTEB, and golden sets."""
+"""Writes runs and judgements as JSON for other tools: BEIR, MTEB, and golden sets."""
 
 import json
 from collections.abc import Mapping
@@ -13,14 +13,12 @@ _LARGEST = 1e39
 def written(
     run: DataFrame, form: str, system: str, split: str, queries: DataFrame, judged: DataFrame
 ) -> str:
-    """A run (query_id, doc_id, score; in rank order) as JSON.
-
-    `beir`: {query: {document: score}}; `mteb`: its predictions, under the split; `golden`: a row
-    for each query with its text, the retrieved documents, and those judged relevant, with grades.
-    """
+    """Return a run (query_id, doc_id, score; in rank order) as JSON. The format is `beir` ({query:
+    {document: score}}), `mteb` (MTEB's predictions, under the split) or `golden` (a row for each
+    query with its text, the retrieved documents, and the relevant ones with grades)."""
     if form == "golden":
         return json.dumps(_golden(run, queries, judged), ensure_ascii=False, indent=1)
-    # Written as in TREC files, so that a reader that compares 64-bit numbers sees the same ties.
+    # Scores are rounded as in TREC files, so that 64-bit readers see the same ties.
     with np.errstate(over="ignore"):
         single = run["score"].to_numpy().astype(np.float32).astype("U").astype(np.float64)
     scores = run.assign(score=np.clip(single, -_LARGEST, _LARGEST))
@@ -33,6 +31,7 @@ def written(
 
 
 def _golden(run: DataFrame, queries: DataFrame, judged: DataFrame) -> list[Mapping[str, Any]]:
+    """Return a row for each query of the golden set."""
     texts = dict(queries[["query_id", "text"]].dropna().to_numpy().tolist())
     lists = run.groupby("query_id", sort=False)["doc_id"].agg(list).to_dict()
     relevant = judged[judged["relevance"] > 0].groupby("query_id")

@@ -1,5 +1,5 @@
-r"""Tables for LaTeX: booktabs, best bold, second underlined; outside text never becomes a command.
-The result compiles under pdfLaTeX, XeLaTeX and LuaLaTeX with booktabs and, for non-ASCII letters,
+r"""Writes tables for LaTeX with booktabs; outside text never becomes a command. They compile under
+pdfLaTeX, XeLaTeX and LuaLaTeX with booktabs and, for non-ASCII letters,
 `\usepackage[T1]{fontenc}`."""
 
 import re
@@ -23,7 +23,7 @@ SPECIAL = {
     '"': r"\textquotedbl{}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    # After the end of a row these would be parsed as its argument.
+    # After the end of a row, these would be parsed as its argument.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -52,34 +52,34 @@ SPECIAL = {
     "\u00a0": "~",
     "\u202f": "~",
 }
-"""Replacements of characters that LaTeX interprets, or that its fonts lack or join."""
+"""Replacements for characters that LaTeX interprets, or that its fonts lack."""
 
 LETTERS = re.compile("[A-Za-z0-9 .,:;!?()/=+@-]")
 _JOINED = re.compile("([-,?!])(?=[-,`‘])")
-"""Ligatures to break: two hyphens would become a dash, two commas a quotation mark, and so on."""
+"""Ligatures to break: two hyphens, for example, would become a dash."""
 IN_T1 = frozenset(
     "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
     "ĂăĄąĆćČčĎďĐđĖėĘęĚěĞğĢģİıĶķĹĺĻļĽľŁłŃńŅņŇňŐőŒœŔŕŖŗŘřŚśŞşŠšŢţŤťŮůŰűŲųŹźŻżŽž¡¿«»„“”‘’£§"
 )
-"""Characters that pdfLaTeX prints unchanged with the font encoding T1."""
+"""Characters that pdfLaTeX prints with the font encoding T1."""
 
 WIDE = 8
-"""Number of columns above which a table is scaled down to fit its page."""
+"""A table with more columns than this is scaled down to fit the page."""
 FITTED = r"""\setlength{\tabcolsep}{3pt}
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 """
 OTHER = r"""\providecommand{\othersign}[2]{\ifdefined\Uchar #2\else\texttt{U+#1}\fi}"""
-"""Macro for other characters: XeLaTeX and LuaLaTeX print them, pdfLaTeX prints their number."""
+"""Macro for other characters: XeLaTeX and LuaLaTeX print them, pdfLaTeX prints their numbers."""
 
 
 def escape(text: str) -> str:
-    """Outside text escaped for LaTeX, on one line. Control and direction marks, which print
-    nothing, are left out."""
+    """Escape outside text for LaTeX, on one line and without control and direction marks."""
     signs = "".join(map(_sign, " ".join(str(text).split())))
     return _JOINED.sub(r"\1{}", signs)
 
 
 def _sign(sign: str) -> str:
+    """Escape one character."""
     if LETTERS.fullmatch(sign) or sign in IN_T1:
         return sign
     if sign in SPECIAL:
@@ -90,7 +90,7 @@ def _sign(sign: str) -> str:
 
 
 def label(name: str) -> str:
-    """Label for references: `tab:compare-tests`."""
+    """Return the label for references, such as `tab:compare-tests`."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return "tab:" + ("-".join(re.findall("[a-z0-9]+", plain)) or "table")
 
@@ -104,9 +104,9 @@ def table(
     key: str,
     note: str = "",
 ) -> str:
-    """A `table` of cells in LaTeX; `heads`, caption and note are plain text. `right` marks columns
-    of numbers. `key` makes the label. A wide table spans both columns of a two-column page; on a
-    one-column page `table*` equals `table`."""
+    """Return a `table` from cells in LaTeX; `heads`, caption and note are plain text. `right` marks
+    columns of numbers, and `key` gives the label. A wide table spans both columns of a two-column
+    page; on a one-column page, `table*` equals `table`."""
     body = [" & ".join(map(escape, heads)), *(" & ".join(row) for row in rows)]
     wide = len(heads) > WIDE
     fitted, end = (FITTED, "}") if wide else ("", "")

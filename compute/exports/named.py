@@ -13,16 +13,17 @@ Address = tuple[str, dict[str, list[str]]]
 
 
 class Named(NamedTuple):
-    """Place of a figure or table: its page, its key on it, and required control values."""
+    """Place of a figure or table: its page, its key on the page, and required control values."""
 
     page: str
     key: str
     given: Mapping[str, str] = {}
     of_one: Mapping[str, str] | None = {"dataset": "{}"}
-    """Values of controls for one dataset, whose name is at {}; None if all are shown."""
+    """Control values for a single dataset, whose name replaces {}; None if it shows all
+    datasets."""
 
 
-# Papers report no per-query scores, so a single dataset has a ranking only if computed.
+# Papers report no per-query scores, so only computed scores give the ranking on one dataset.
 _OVER: Mapping[str, str] = {"numbers": "Computed", "over": "{}"}
 FIGURES = {
     "leaderboard": Named("leaderboard", "cells", {"view": "Heatmap"}, of_one=None),
@@ -71,8 +72,8 @@ TABLES = {
 
 
 def named(kind: str, name: str) -> Named:
-    """The figure or table (`kind`) with this name, or with a page and key, as in `compare.fused`.
-    Raises WrongInput."""
+    """Return the figure or table (`kind`) with this name, or with a page and key, as in
+    `compare.fused`. Raises WrongInput for an unknown name."""
     known = FIGURES if kind == "figure" else TABLES
     page, dot, key = name.partition(".")
     if dot:
@@ -83,7 +84,8 @@ def named(kind: str, name: str) -> Named:
 
 
 def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
-    """Picker values that restrict it to this dataset. Raises WrongInput."""
+    """Return the control values that restrict it to this dataset. Raises WrongInput if it always
+    shows all datasets."""
     if found.of_one is None:
         raise WrongInput(
             f"{name} is about all datasets: leave out --dataset; for one dataset there are the"
@@ -93,7 +95,7 @@ def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
 
 
 def address(text: str) -> Address:
-    """Page and values in a full or partial address. Raises WrongInput."""
+    """Parse page and control values in a full or partial address. Raises WrongInput."""
     parts = urlsplit(text)
     page = parts.path.strip("/") or "leaderboard"
     if not re.fullmatch("[a-z]+", page):
@@ -105,7 +107,7 @@ def address(text: str) -> Address:
 
 
 def settings(words: Sequence[str]) -> dict[str, list[str]]:
-    """Values by key, from `measure=nDCG@10` and similar words. Raises WrongInput."""
+    """Parse words such as `measure=nDCG@10` into values by key. Raises WrongInput."""
     found: dict[str, list[str]] = {}
     for word in words:
         key, equals, value = word.partition("=")

@@ -33,23 +33,21 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 class Results:
-    """One version of the store: later publications do not change its results."""
+    """The results in one version of the store, which later publications do not change."""
 
     def __init__(self, ask: StoreAsk) -> None:
         self._ask = ask
 
     @property
     def cursor(self) -> DuckDBPyConnection:
-        """A new connection for your own SQL; `from readme` in a snapshot lists its tables."""
+        """Open a connection for your own SQL; `from readme` in a snapshot lists its tables."""
         return self._ask.overlays.reading.cursor()
 
     def part(self, page: str, key: str, **chosen: Any) -> go.Figure | DataFrame:
-        """A figure or the values of a table of a page, as the dashboard draws it.
-
-        `page` and `chosen` are those of the page's address, such as `compare` and `a="bm25"`; `key`
-        is the key in exported file names. Raises WrongInput for an unknown page or control, Missing
-        for an unknown value or part.
-        """
+        """Return a figure of a page as the dashboard draws it, or the values of a table. `page` and
+        `chosen` are those of the page's address, such as `compare` and `a="bm25"`; `key` is the key
+        in exported file names. Raises WrongInput for an unknown page or control, and Missing for an
+        unknown value or part."""
         found = find(pages.page_of(page), self._ask, key, **chosen).part
         if isinstance(found, Figure):
             return found.drawn(theme="light")
@@ -58,10 +56,8 @@ class Results:
     def scores(
         self, dataset: str | None = None, system: str | None = None, measure: str | None = None
     ) -> DataFrame:
-        """dataset, system, measure, value, n_queries, n_unanswered: means, the best first.
-
-        Raises Missing for a measure without stored scores.
-        """
+        """Return means, best first: dataset, system, measure, value, n_queries, n_unanswered.
+        Raises Missing for a measure without stored scores."""
         chosen = {"dataset": dataset, "system": system, "measure": measure}
         found = data_select.scores_shown(self.cursor, **chosen)
         if found.empty and measure:
@@ -72,8 +68,8 @@ class Results:
         return found
 
     def by_query(self, dataset: str, measure: str = "nDCG@10") -> DataFrame:
-        """Values by query, with a column for each system; absent if the measure leaves a query out.
-        Raises Missing for a dataset or measure without stored scores."""
+        """Return values by query, with a column for each system; NaN if the measure has no value
+        for a query. Raises Missing for a dataset or measure without stored scores."""
         rows = self.cursor.execute(
             "select query_id, system, value from scores where dataset = ? and measure = ?",
             [dataset, measure],
@@ -84,11 +80,9 @@ class Results:
         return rows.pivot(index="query_id", columns="system", values="value")
 
     def compare(self, dataset: str, a: str, b: str, measure: str = "nDCG@10") -> Series:
-        """Comparison of two systems, with the names of `compute.evaluate.significance`
-        `Comparison`: `difference` (A minus B) with its 95% CI `low` to `high`, `p_randomisation`, …
-
-        Raises Missing if fewer than two queries have a value for both.
-        """
+        """Compare two systems; returns the fields of `compute.evaluate.significance.Comparison`,
+        such as `difference` (A minus B) with its 95% CI `low` to `high`, and `p_randomisation`.
+        Raises Missing if fewer than two queries have a value for both."""
         found = compare_select.tested(self.cursor, [dataset], a, b, measure)
         if found.empty:
             for name in (a, b):
@@ -99,23 +93,24 @@ class Results:
     def holes(
         self, dataset: str, measure: str = "nDCG@10", systems: Sequence[str] = ()
     ) -> DataFrame:
-        """Possible range of each system's score, given its unjudged documents, as in
-        `compute.views.holes.select` `bounds`. Raises Missing for a run that is not stored."""
+        """Return the possible range of each system's score, given its unjudged documents, as
+        `compute.views.holes.select.bounds` does. Raises Missing for a run that is not stored."""
         for name in systems:
             self._run(dataset, name)
         names = list(systems) or self._systems(dataset)
         return holes_select.bounds(self.cursor, dataset, names, measure)
 
     def overlap(self, words: str = "unigrams", floor: float = 0.0) -> DataFrame:
-        """The square matrix of weighted Jaccard similarities of the corpora compared here. `words`
-        and `floor` are options of Overlap, such as `bigrams` and 1e-5; words at or below the floor
-        in a corpus do not count there."""
+        """Return the square matrix of weighted Jaccard similarities of the compared corpora.
+        `words` and `floor` are options of Overlap, such as `bigrams` and 1e-5; words at or below
+        the floor in a corpus do not count there. Raises Missing for other options."""
         if words not in UNITS or floor not in FLOORS:
             known = f"{', '.join(UNITS)}; floors {', '.join(f'{one:g}' for one in FLOORS)}"
             raise Missing(f"no overlap of {words!r} from {floor:g} is computed: there are {known}")
         return similarity_matrix.matrix(overlap_select.similarities(self.cursor, words, floor))
 
     def _systems(self, dataset: str) -> list[str]:
+        """Return the systems with a run on a dataset. Raises Missing if there are none."""
         runs = self.cursor.execute("select distinct dataset, system from means").df()
         found = sorted(runs.loc[runs["dataset"] == dataset, "system"])
         if not found:
@@ -124,6 +119,7 @@ class Results:
         return found
 
     def _run(self, dataset: str, system: str) -> None:
+        """Raise Missing if a system has no run on a dataset."""
         there = self._systems(dataset)
         if system not in there:
             told = near(system, there) or f"there are {', '.join(there)}"
@@ -132,15 +128,13 @@ class Results:
 
 @contextmanager
 def results(home: str | Path | None = None, versions: Sequence[str] = ()) -> Iterator[Results]:
-    """Open the results of a home (default: that of the settings) as they are now.
-
-    `versions` names earlier runs, such as `bm25@1`, to treat like systems. Raises Missing if the
-    named folder is not a home, Missing or Unavailable if it cannot be read.
-    """
+    """Open the current results of a home (default: that of the settings). `versions` names earlier
+    runs, such as `bm25@1`, to treat as systems. Raises Missing if the named folder is not a home,
+    and Missing or Unavailable if it cannot be read."""
     now = settings.load()
     if home is not None:
-        # The settings' home is created if missing; a mistyped name must not be. Homes of older
-        # versions have no home.json yet.
+        # The home in the settings is created if it is missing, but a mistyped folder must not be.
+        # Homes of older versions have no home.json yet.
         if not any((Path(home) / name).exists() for name in ("home.json", "parts")):
             raise Missing(
                 f"{home} is not a home folder: name one, or leave it out for the home in the"

@@ -1,4 +1,4 @@
-"""A view: the figures and tables of a page as one archive, with provenance."""
+"""Writes a view as one archive: the figures and tables of a page, with provenance."""
 
 import io
 import json
@@ -19,21 +19,20 @@ Shown = Figure | Table
 
 
 class View(NamedTuple):
-    """A page as shown."""
+    """A page as it is shown."""
 
     title: str
     address: str
-    """Address with the value of every picker, which opens the same view."""
+    """Address with the value of every control, which opens the same view."""
     shown: Sequence[Shown]
     provenance: Mapping[str, Any]
     """Provenance of its numbers."""
     escaped: bool = False
-    """True if words in CSV files are escaped, as in files saved from the browser; see
-    `tables.csv`."""
+    """True if texts in CSV files are escaped, as in files saved from the browser (`tables.csv`)."""
 
 
 def archive(view: View) -> bytes:
-    """The view as a zip; README.txt in it explains each file."""
+    """Return the view as a zip, in which README.txt explains each file."""
     told: list[str] = []
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -49,7 +48,7 @@ def archive(view: View) -> bytes:
 
 
 def data(shown: Figure) -> bytes:
-    """A zip of the frames behind a figure, as CSV for a browser."""
+    """Return a zip of the frames behind a figure, as CSV files for saving from a browser."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for group in _frames(shown, set(), escaped=True):
@@ -58,7 +57,7 @@ def data(shown: Figure) -> bytes:
 
 
 class _Group(NamedTuple):
-    """One item in several formats."""
+    """One item of the archive, in several formats."""
 
     name: str
     """Its path in the archive, without the extension."""
@@ -68,7 +67,8 @@ class _Group(NamedTuple):
 
 
 def _groups(shown: Sequence[Shown], *, escaped: bool) -> Iterator[_Group]:
-    # An HTML page contains all of plotly.js (5 MB), so it is used only if nothing else is possible.
+    # An HTML page contains all of plotly.js (5 MB), so it is used only without a browser here.
+    """Yield the items of the archive: figures with the frames behind them, and tables."""
     forms, width = (PICTURES, f"-{Paper().width}mm") if browser.find() else (("html",), "")
     seen: set[int] = set()
     for one in shown:
@@ -82,7 +82,7 @@ def _groups(shown: Sequence[Shown], *, escaped: bool) -> Iterator[_Group]:
 
 
 def _frames(shown: Figure, seen: set[int], *, escaped: bool) -> Iterator[_Group]:
-    """The frames behind a figure, without `seen` ones, since two figures may share a frame."""
+    """Yield the frames behind a figure that are not in `seen`, since figures may share one."""
     frames = behind(shown.figure)
     for name, frame in frames.items():
         if id(frame) not in seen:
@@ -104,6 +104,7 @@ _UNCHANGED = (
 
 
 def _readme(view: View, told: Sequence[str]) -> str:
+    """Return README.txt; `told` describes the figures, tables and frames."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     pictures = (
         "Pictures are 174 mm wide, for print: ink on white."

@@ -1,4 +1,4 @@
-"""Figures, tables and views of pages as files, without a browser or server."""
+"""Writes figures, tables and views of pages as files, without the dashboard."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 def _late(module: str) -> Page:
-    """A page, imported on request, since some pages need no graphs and others no statistics."""
+    """Return a page that is imported when used, since few need graph or statistics libraries."""
     return lambda ask: import_module(f"compute.views.{module}").page(ask)
 
 
@@ -35,17 +35,17 @@ PAGES: Mapping[str, Page] = {
         *("overlap", "lengths", "holes", "efficiency", "about"),
     )
 }
-"""Pages that are records, by the name in their address, in the order of the site."""
+"""The pages that are records, by the name in their address, in the order of the site."""
 TITLES = {"about": "How numbers are computed"}
-"""Titles of pages whose names differ."""
+"""Titles of pages whose titles are not their names."""
 _COUNTED = ("judgements", "rule", "sources")
-"""Keys of the judgement picker, which every page has."""
+"""Keys of the judgement picker, which is on every page."""
 Given = Mapping[str, Sequence[str]]
-"""Keys and values of an address."""
+"""The keys and values of an address."""
 
 
 def page_of(name: str) -> Page:
-    """The page of this name. Raises WrongInput."""
+    """Return the page with this name. Raises WrongInput for an unknown one."""
     if name not in PAGES:
         known = f"{near(name, PAGES)}known: {', '.join(sorted(PAGES))}"
         raise WrongInput(f"no page {name!r} to export; {known}")
@@ -60,24 +60,25 @@ class Asked:
     name: str
     given: Given
     rests_on: Inputs = field(default_factory=Inputs)
-    """Inputs of all answers so far."""
+    """The inputs of all answers so far."""
 
     @property
     def chosen(self) -> dict[str, list[str]]:
-        """Values of controls."""
+        """Return the values of controls in the address."""
         return {key: list(values) for key, values in self.given.items() if key not in _COUNTED}
 
     @property
     def judgements(self) -> str:
-        """Judgements that count, in words."""
+        """Return the judgements that count, in words."""
         return "official + added" if self.ask.choice else "official"
 
     def note(self, _: Callable[..., DataFrame], found: Inputs) -> None:
-        """Note the inputs of an answer."""
+        """Add the inputs of an answer to `rests_on`."""
         self.rests_on |= found
 
     def every(self) -> Iterator[Found]:
-        """Figures and tables of the page. Raises Missing, WrongInput."""
+        """Yield the figures and tables of the page. Raises Missing or WrongInput for wrong
+        choices."""
         for found in every(page_of(self.name), self.ask, **self.chosen):
             if isinstance(found.part, Figure) and found.part.sample:
                 self.rests_on |= of_sample(*found.part.sample)
@@ -86,7 +87,7 @@ class Asked:
 
 @contextmanager
 def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
-    """A page at an address, in the newest version of a store."""
+    """Open a page at an address, in the newest version of a store."""
     named = [value for kept in given.values() for value in kept]
     choice = counting(given)
     with opened(store, named) as ask:
@@ -100,7 +101,7 @@ def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
 
 
 def counting(given: Given) -> Choice:
-    """Added judgements to use at an address whenever added ones count."""
+    """Return which added judgements, combined how, an address uses if added ones count."""
     rule = next((name for name in given.get("rule", ()) if name in RULES), Choice().rule)
     named = list(given.get("sources", ()))
     sources = tuple(name for name in named if name in SOURCES)
@@ -108,7 +109,8 @@ def counting(given: Given) -> Choice:
 
 
 def write(store: Store, name: str, key: str, given: Given, form: str, paper: Paper) -> bytes:
-    """A figure or table of a page as a file of this format. Raises WrongInput, Missing."""
+    """Return a figure or table of a page as a file of this format. Raises Missing if the page has
+    no such part, and WrongInput for an invalid choice."""
     with asked(store, name, given) as view:
         shown = exported(name, find(page_of(name), view.ask, key, **view.chosen))
         if isinstance(shown, figures.Figure):
@@ -119,10 +121,8 @@ def write(store: Store, name: str, key: str, given: Given, form: str, paper: Pap
 
 
 def archive(store: Store, name: str, given: Given) -> bytes:
-    """A page at an address as a zip of its figures, tables, data and provenance.
-
-    Raises WrongInput, and Missing for an empty page.
-    """
+    """Return a page at an address as a zip of its figures, tables, data and provenance. Raises
+    WrongInput for an invalid choice, and Missing for an empty page."""
     with asked(store, name, given) as view:
         found = list(view.every())
         if not found:
@@ -144,7 +144,7 @@ def archive(store: Store, name: str, given: Given) -> bytes:
 
 
 def address(name: str, values: Mapping[str, Any], given: Given) -> str:
-    """The address of a view, with the value of every control."""
+    """Return the address of a view, with the value of every control."""
     words = {
         key: str(value).lower() if isinstance(value, bool) else value
         for key, value in values.items()

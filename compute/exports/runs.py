@@ -1,4 +1,4 @@
-"""Stored runs as files, TREC's or JSON."""
+"""Writes stored runs as files, in TREC's format or JSON."""
 
 import contextlib
 import re
@@ -21,14 +21,14 @@ from compute.store.store import Store
 
 @dataclass(frozen=True)
 class Written:
-    """A run file, and the number of hits and ranks in it."""
+    """A written run file, and the numbers of its hits and ranks."""
 
     file: Path
     hits: int
     depth: int
-    """Most ranks per query."""
+    """Maximum number of ranks per query."""
     further: int = 0
-    """Number of the system's other runs."""
+    """Number of the system's other runs, which are not in the file."""
 
     def __str__(self) -> str:
         first = f" (the first of {self.further + 1} runs)" * bool(self.further)
@@ -38,11 +38,11 @@ class Written:
 
 def export_run(store: Store, dataset: str, system: str, file: Path, form: str = "trec") -> Written:
     """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name compresses it.
-    Other formats than `trec` are those of `json_runs`. Read by trec_eval's rule it gives the same
+    Formats other than `trec` are those of `json_runs`. By trec_eval's rule, the file gives the same
     ranking, including ties; its tag is the system's name. The file is written completely or not at
     all. Raises Missing for a run that is not stored, Conflict for a file that exists, Unavailable
-    for a damaged run, WrongInput for a missing folder, or an id that space-separated columns cannot
-    hold."""
+    for a damaged run, and WrongInput for a missing folder or an id that space-separated columns
+    cannot hold."""
     if not store.parts("hits", dataset, system):
         with contextlib.suppress(WrongInput):  # A user's name for an imported run.
             system = systems.system(system).name
@@ -53,7 +53,7 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
         raise WrongInput(f"no folder {file.parent}: make it first")
     columns = ["query_id", "doc_id", "rank", "score"]
     run = pq.read_table(part.path, columns=columns).to_pandas()
-    # The file's ending sets the compression.
+    # The file's ending determines the compression.
     aside = file.with_name(f".{uuid.uuid4().hex}{file.suffix}")
     try:
         if form == "trec":
@@ -69,6 +69,7 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
 
 
 def _write_json(store: Store, run: DataFrame, of: tuple[str, str], form: str, file: Path) -> None:
+    """Write a run in a format of `json_runs`."""
     queries, judged = (
         pq.read_table(damage.wanted(store, kind, of[0]).path).to_pandas()
         for kind in ("queries", "judgements")
@@ -80,13 +81,13 @@ def _write_json(store: Store, run: DataFrame, of: tuple[str, str], form: str, fi
 
 
 def run_file(store: Store, dataset: str, system: str, ending: str = ".gz") -> bytes:
-    """The same as a file's content, for a download."""
+    """Return the content of a compressed run file, for a download."""
     with scratch.folder(store.home, "run-") as folder:
         written = export_run(store, dataset, system, folder / f"run{ending}")
         return written.file.read_bytes()
 
 
 def file_name(dataset: str, system: str, ending: str = ".gz") -> str:
-    """A file name for the run, in characters that every file system accepts."""
+    """Return a file name for the run, with characters that every file system accepts."""
     plain = re.sub(r"[^\w.+=-]+", "-", f"{dataset}.{system}", flags=re.ASCII)
     return f"{re.sub(r'[.]+', '.', plain).strip('-.')[:120]}.run{ending}"

@@ -1,4 +1,4 @@
-"""Shipping: stored results of datasets, truncated and without texts, become the shipped parts."""
+"""Shipping: turns stored results of datasets into shipped parts, truncated and without texts."""
 
 import filecmp
 import hashlib
@@ -30,9 +30,9 @@ from compute.store.store import SHIPPED, Part, Store, constants, part_path
 from compute.systems import reads_a_folder
 
 DEPTH = 100
-"""Hits per query in shipped runs."""
+"""Maximum number of hits per query in shipped runs."""
 FORMAT = 1
-"""The format of `manifest.json`."""
+"""Version of the format of `manifest.json`."""
 
 _ORDER = {
     "hits": ["query_id", "rank"],
@@ -52,25 +52,25 @@ _ORDER = {
     "overlap": ["unit", "floor", "other"],
 }
 Identity = tuple[str, str, str]
-"""Kind, dataset and system of a part."""
+"""The kind, dataset and system of a part."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A part to ship, with its truncated content."""
+    """A part to ship, with its possibly truncated content."""
 
     part: Part
     table: pa.Table
     about: Mapping[str, Any]
-    """Provenance entries on truncation."""
+    """Provenance entries about the truncation."""
 
 
 @dataclass(frozen=True)
 class Shipment:
-    """Result of shipping: the parts that ship now, and those they replace."""
+    """The result of shipping: the parts that ship now, and those that they replace."""
 
     parts: list[Part]
-    """Written parts."""
+    """The written parts."""
     kept: list[Identity]
     """Parts of other datasets that are still shipped."""
     replaced: list[Identity]
@@ -99,16 +99,15 @@ def ship(
     """Write the parts of datasets and systems, and their manifest, to a folder.
 
     They replace everything shipped for these datasets; other datasets' parts stay, unless `only`.
-    Without `systems` every stored run of the datasets ships; a run made from others ships with
-    these. Hits are truncated at rank 100; queries keep their ids and lengths but no text, except
-    the weighted word pieces of augmented queries on PyDocs; documents do not ship, only their
-    lengths and the counts of their frequent words; lengths ship as counted, and costs as measured
-    on the hardware named in their provenance. Paths of this machine are removed from provenance.
-    The same content makes the same files. Raises Missing for a run or dataset that is not stored,
-    WrongInput for a run named by a folder.
+    Without `systems`, every stored run on the datasets ships; a run made from others ships with
+    these. Hits are truncated at rank 100. Queries keep their ids and lengths but no text, except
+    for the weighted word pieces of augmented queries on PyDocs. Documents do not ship, only their
+    lengths and the counts of their frequent words. Length counts and costs ship unchanged. Paths of
+    this machine are removed from provenance. The same content makes the same files. Raises Missing
+    for a run or dataset that is not stored, and WrongInput for a run named after a folder.
     """
     names = [part for name in datasets for part in members(name)]
-    # All parts are found before anything is written.
+    # All parts are collected before anything is written.
     fresh = _fresh(store, names)
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
@@ -132,7 +131,7 @@ def ship(
 
 
 def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
-    """The visible parts. Raises Unavailable if one of these datasets is damaged."""
+    """Return the up-to-date parts. Raises Unavailable if one of these datasets is damaged."""
     # Parts are verified before they ship, since a flipped bit would reach everyone.
     parts = [store.verify(part) if part.dataset in names else part for part in store.parts()]
     damage.refuse(part for part in parts if part.dataset in names)
@@ -140,6 +139,7 @@ def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
 
 
 def _of(identities: list[Identity]) -> str:
+    """Name parts in words."""
     return ", ".join(
         f"{kind} of {system} on {dataset}" if system else f"{kind} of {dataset}"
         for kind, dataset, system in identities
@@ -147,6 +147,7 @@ def _of(identities: list[Identity]) -> str:
 
 
 def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
+    """Remove the files of parts that the manifest does not name."""
     named = {folder / record["path"] for record in records}
     for file in filter(is_own, (folder / "parts").glob("*/*")):
         if file not in named:
@@ -156,7 +157,7 @@ def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
 def _runs(
     store: Store, dataset: str, systems: Sequence[str] | None, fresh: Sequence[Part]
 ) -> list[Part]:
-    """The parts of a dataset's runs: of these systems and their inputs, or of all."""
+    """Return the parts of a dataset's runs: those of these systems and their inputs, or of all."""
     stored = [part.system for part in store.parts("hits", dataset)]
     chosen = stored if systems is None else _with_inputs(store, dataset, systems)
     _refuse_folders(chosen)
@@ -170,13 +171,14 @@ def _runs(
 
 
 def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts of a dataset that do not belong to runs."""
     queries = damage.wanted(store, "queries", name)
     record = queries.provenance.get("dataset")
     collection = Dataset.from_record(record).collection if record else name
     yield queries
     yield damage.wanted(store, "judgements", name)
     yield from store.parts("subtopics", name)
-    # A corpus without documents has no lengths either.
+    # A corpus without documents has no lengths.
     lengths = store.part("lengths", collection)
     if lengths:
         yield lengths
@@ -184,7 +186,7 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
 
 
 def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str]:
-    """These systems and the inputs of their runs, without which they would not be shown."""
+    """Return these systems and their runs' inputs, without which the runs would not be shown."""
     found: dict[str, None] = {}
     for system in systems:
         hits = damage.wanted(store, "hits", dataset, system)
@@ -194,7 +196,7 @@ def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str
 
 
 def _refuse_folders(systems: Iterable[str]) -> None:
-    """Raise WrongInput for a run whose name contains a folder of weights on this machine."""
+    """Raise WrongInput for a run whose name contains a folder of this machine."""
     for name in systems:
         if reads_a_folder(name):
             raise WrongInput(
@@ -203,7 +205,7 @@ def _refuse_folders(systems: Iterable[str]) -> None:
 
 
 def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str]) -> list[Part]:
-    """The parts of a kind that belong to these runs: counted lengths, measured costs."""
+    """Return the up-to-date parts of a kind that belong to these runs."""
     wanted = {(kind, name, system) for system in systems}
     return [part for part in fresh if part.identity in wanted]
 
@@ -211,7 +213,7 @@ def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str])
 def _similarities(
     fresh: Sequence[Part], going: Iterable[Identity], staying: Iterable[Identity]
 ) -> Iterator[Cut]:
-    """Similarities of the shipped corpora to all shipped ones."""
+    """Yield the similarities of the corpora that ship now to all shipped ones."""
     counted = {dataset for kind, dataset, _ in going if kind in KINDS_OF_COUNTS}
     others = counted | {dataset for kind, dataset, _ in staying if kind in KINDS_OF_COUNTS}
     for part in fresh:
@@ -222,6 +224,7 @@ def _similarities(
 
 
 def _cut(part: Part) -> Cut:
+    """Truncate the content of a part and remove its texts."""
     table = pq.read_table(part.path)
     about: Mapping[str, Any] = {}
     if part.kind in ("hits", "repeats"):
@@ -239,6 +242,7 @@ def _cut(part: Part) -> Cut:
 
 
 def _sorted(part: Part, table: pa.Table, about: Mapping[str, Any] = MappingProxyType({})) -> Cut:
+    """Sort the content, so that the same content makes the same file."""
     keys = [
         (name.removeprefix("-"), "descending" if name.startswith("-") else "ascending")
         for name in _ORDER[part.kind]
@@ -247,6 +251,7 @@ def _sorted(part: Part, table: pa.Table, about: Mapping[str, Any] = MappingProxy
 
 
 def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) -> Part:
+    """Write a part to the folder."""
     part = cut.part
     own = constants(part.kind, part.dataset, part.system)
     aside = folder / part_path(part.kind, uuid.uuid4().hex)
@@ -268,7 +273,7 @@ def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) ->
 
 
 def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | None) -> Path:
-    """Name a file after its content, since a part never changes under its id. A shipped file with
+    """Name a file after its content, since the content of an id never changes. A shipped file with
     the same content and fingerprint keeps its name."""
     if before and before["fingerprint"] == part.fingerprint:
         path = folder / before["path"]
@@ -281,7 +286,7 @@ def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | N
 
 
 def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:
-    """Parts that are already shipped, as the manifest records them, by identity."""
+    """Return the manifest's records of the parts that are already shipped, by identity."""
     file = folder / "manifest.json"
     if not file.exists():
         return {}
@@ -305,6 +310,7 @@ def _write_manifest(records: list[dict[str, Any]], folder: Path) -> None:
 
 
 def _record(part: Part) -> dict[str, Any]:
+    """Return the record of a part in the manifest."""
     return {
         "path": part_path(part.kind, part.id).as_posix(),
         "dataset": part.dataset,

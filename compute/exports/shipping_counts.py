@@ -1,4 +1,4 @@
-"""Shipped counts and similarities: without rare terms, and only among shipped corpora."""
+"""Selects what ships of counts and similarities: no rare terms, and only shipped corpora."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -12,11 +12,11 @@ from compute.corpora.overlap.tokens import UNITS
 from compute.store.store import Part
 
 FEWEST = {"unigrams": 3, "bigrams": 10, "word pieces": 1}
-"""Fewest occurrences of a shipped term; rarer bigrams could be used to reconstruct a text."""
+"""Minimum number of occurrences of a shipped term; rarer bigrams could reveal texts."""
 
 
 def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
-    """Frequent terms of a part with counts, and the provenance of the truncation."""
+    """Return the frequent terms of a part with counts, and the provenance of the truncation."""
     units: dict[str, Any] = {}
     kept = pc.scalar(False)
     for name, about in part.provenance["units"].items():
@@ -28,6 +28,6 @@ def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def similarities(parts: Sequence[Part], collection: str, others: Collection[str]) -> DataFrame:
-    """Valid similarities of a corpus to other shipped ones."""
+    """Return the valid similarities of a corpus to other shipped ones."""
     rows = similarities_stored(parts)
     return rows[(rows["dataset"] == collection) & rows["other"].isin(others)]

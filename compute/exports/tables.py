@@ -1,7 +1,7 @@
-"""Tables as files: CSV and Parquet unchanged, Markdown and LaTeX formatted as in a paper.
-Spreadsheets treat a cell that begins with = + - or @ as a formula, which only a change of the cell
-can prevent. A CSV saved from the browser therefore has an apostrophe before such texts, except
-numbers and ids. Commands, and Parquet, which has no formulas, change no value."""
+"""Writes tables as files: CSV and Parquet with unformatted values, Markdown and LaTeX formatted as
+in a paper. Spreadsheets treat a cell that begins with = + - or @ as a formula, which only a change
+of the cell can prevent. A CSV saved from the browser therefore has an apostrophe before such texts,
+except in numbers and ids. Commands change no value, nor does Parquet, which has no formulas."""
 
 import io
 import math
@@ -24,7 +24,7 @@ from compute.views.page.parts import text
 from compute.views.shared.theme import plain
 
 MOST_ACROSS = 16
-"""Most columns of a printed table."""
+"""Maximum number of columns of a printed table."""
 ABSENT = "–"
 IDS = ("Query", "Document", "query_id", "doc_id")
 """Columns of ids, which stay unchanged."""
@@ -32,14 +32,14 @@ MARK = "†"
 
 
 def write(table: Table, form: str, *, escaped: bool = False) -> bytes:
-    """The table as a file of this format; `escaped` columns of a CSV. Raises WrongInput."""
+    """Return the table as a file of this format (`escaped`: see `csv`). Raises WrongInput."""
     write = WRITERS[check("table", form)]
     return csv(table, escaped=escaped) if write is csv else write(table)
 
 
 def csv(table: Table, *, escaped: bool = False) -> bytes:
-    """Comma-separated, UTF-8, with a header; values unchanged, or `escaped` if a spreadsheet would
-    evaluate them."""
+    """Return comma-separated values in UTF-8 with a header. Values are unchanged; with `escaped`,
+    texts that a spreadsheet would evaluate get an apostrophe."""
     frame = raw(table)
     if escaped:
         for name in frame.columns.difference(list(IDS)):
@@ -48,13 +48,13 @@ def csv(table: Table, *, escaped: bool = False) -> bytes:
         frame.columns = frame.columns.map(formulas.escaped_cell)
     written = frame.to_csv(index=False, lineterminator="\n")
     if "\r" in written:
-        # It is not quoted by default, but readers treat it as the end of a line.
+        # A carriage return is not quoted by default, but readers treat it as the end of a line.
         written = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
     return written.encode()
 
 
 def parquet(table: Table) -> bytes:
-    """Parquet; a column of mixed values is text."""
+    """Return Parquet, in which a column of mixed types is text."""
     frame = raw(table)
     for name in filter(lambda name: pd.api.types.is_object_dtype(frame[name]), frame.columns):
         kinds = {type(value) for value in frame[name].dropna()}
@@ -66,7 +66,7 @@ def parquet(table: Table) -> bytes:
 
 
 def markdown(table: Table) -> bytes:
-    """A table in GitHub's Markdown; best bold, second underlined (`<ins>`)."""
+    """Return GitHub's Markdown, with the best value bold and the second underlined (`<ins>`)."""
     heads, rows, right = shown(table)
     styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>", APART: "*{}*"}
     marked, note = _marks(table)
@@ -84,7 +84,7 @@ def markdown(table: Table) -> bytes:
 
 
 def tex(table: Table) -> bytes:
-    """A LaTeX `table` with a caption and a label, for `\\input`."""
+    """Return a LaTeX `table` with a caption and a label, for `\\input`."""
     heads, rows, right = shown(table)
     styles = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}", APART: r"\textit{{{}}}"}
     marked, note = _marks(table)
@@ -104,12 +104,12 @@ WRITERS: Mapping[str, Callable[[Table], bytes]] = {
     "md": markdown,
 }
 BEST, SECOND, APART = 1, 2, -1
-"""Ranks of values; values set apart are not compared."""
+"""Ranks of values; values that are set apart are not compared."""
 
 
 def places(values: Sequence[float], sign: int = 1) -> list[int]:
-    """BEST for the best of these values, SECOND for the next, else 0; ties share a rank. Values are
-    compared before rounding. Absent ones (nan) have no rank, and neither does a single value."""
+    """Return BEST for the best of these values, SECOND for the next one, else 0; ties share a rank.
+    Values are compared before rounding. Absent ones (nan) have no rank, nor does a single value."""
     rank = ranks([math.nan if _absent(value) else sign * value for value in values])
     there = sorted({int(one) for one in rank if one == one})[:2]
     if sum(one == one for one in rank) < 2:
@@ -118,7 +118,7 @@ def places(values: Sequence[float], sign: int = 1) -> list[int]:
 
 
 def raw(table: Table) -> DataFrame:
-    """Values of a table under unique plain headings, without -0; a column for each field."""
+    """Return a table's values under unique plain headings, a column per field, without -0."""
     if not table.columns:
         names = [_head(name) for name in table.rows.columns]
         numbers = enumerate(names, 1)
@@ -134,6 +134,7 @@ def raw(table: Table) -> DataFrame:
 
 
 def _head(name: Hashable) -> str:
+    """Return a column name as one text; those of several levels are joined."""
     parts = name if isinstance(name, tuple) else (name,)
     return " ".join(str(part) for part in parts if str(part))
 
@@ -143,7 +144,7 @@ def _absent(value: Any) -> bool:
 
 
 def shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Headings, formatted cells, and columns of numbers."""
+    """Return headings, formatted cells, and which columns contain numbers."""
     if not table.columns:
         rows = raw(table)
         table = replace(table, rows=rows, columns=[Column(str(name)) for name in rows])
@@ -167,7 +168,7 @@ def shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
 
 _NUMBER = re.compile(r"[+−-]?[0-9.,]+( ?%)?")
 _SAID = re.compile(r"(< )?[+−-]?[0-9.,]+( ?%| [A-Za-z]+)?")
-"""A number as a column may format it, with its unit."""
+"""A number as a column may format it, possibly with its unit."""
 
 
 def _is_number(value: Any) -> bool:
@@ -177,7 +178,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """A formatted value: `.476`, 5,183, a true minus, a dash for absent values."""
+    """Format a value: `.476`, 5,183, with a true minus, and a dash for absent values."""
     if _absent(value):
         return ABSENT
     if isinstance(value, bool):
@@ -197,7 +198,7 @@ def _styled(
     marked: DataFrame | None,
     mark: str,
 ) -> list[list[str]]:
-    """The cells escaped; those of scores with their style and mark."""
+    """Return the cells escaped, those of scores with their style and mark."""
     cells = [[escape(cell) for cell in row] for row in rows]
     heads, *_ = shown(table)
     frame = raw(table)
@@ -216,7 +217,7 @@ def _styled(
 
 
 def _is_turned(table: Table) -> bool:
-    """Return whether a paper has datasets as rows: a few systems on many datasets."""
+    """Return whether datasets become the rows in a paper: for a few systems on many datasets."""
     n_rows, n_columns = len(table.rows), len(shown(table)[0])
     return bool(table.scores.columns) and n_columns > MOST_ACROSS and n_columns > n_rows
 
@@ -224,7 +225,7 @@ def _is_turned(table: Table) -> bool:
 def _turned(
     heads: list[str], rows: list[list[str]], cells: list[list[str]], escape: Callable[[str], str]
 ) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Headings, cells and columns of numbers, transposed."""
+    """Return headings, cells and which columns contain numbers, transposed."""
     names = [row[0] for row in rows]
     down = [
         [escape(head), *(row[place] for row in cells)]
@@ -235,12 +236,14 @@ def _turned(
 
 
 def _marks(table: Table) -> tuple[DataFrame | None, str]:
+    """Return which scores are marked, and the note that explains the mark."""
     asked = table.scores.marked
     marked = asked() if asked else None
     return marked, table.scores.note if marked is not None else ""
 
 
 def _notes(table: Table, note: str) -> list[str]:
+    """Return the notes below a table."""
     line = "row" if _is_turned(table) else "column"
     best = (
         f"Best of each {line} bold, second underlined, compared before rounding."
@@ -256,10 +259,10 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'@=^])")
 
 
 def _markdown_cell(text: str) -> str:
-    """A number, unchanged because it contains nothing that Markdown interprets."""
+    """Escape a cell for Markdown, except a number, in which Markdown interprets nothing."""
     return text if _NUMBER.fullmatch(text) and text[0] not in "+-" else escape_markdown(text)
 
 
 def escape_markdown(text: str) -> str:
-    """Outside text escaped for Markdown, on one line."""
+    """Escape outside text for Markdown, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))

@@ -1,4 +1,4 @@
-"""Verdicts of `gate` for people, pull requests, programs and CI servers."""
+"""Writes verdicts of `gate` for people, pull requests, programs and CI servers."""
 
 import json
 from collections.abc import Hashable, Mapping
@@ -30,7 +30,7 @@ _WORDS = {
     UNDECIDED: ("too little evidence", "too little evidence whether {} is worse than", _BY),
     NOT_COMPARABLE: ("not comparable", "{} is not comparable with", "{0} on {2}"),
 }
-"""Words for the verdicts, whose names are those of JSON; and the two parts of a headline."""
+"""Words for each verdict (the names are those in JSON), and the two parts of its headline."""
 EQUIVALENT = "equivalent within the margin"
 ABSENT = "–"
 MOST_DIGITS = 9
@@ -45,7 +45,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True)
 class Report:
-    """A baseline and a candidate by one measure; all texts are printable."""
+    """A comparison of a baseline and a candidate by one measure; all texts are printable."""
 
     measure: str
     margin: float
@@ -57,22 +57,22 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """Verdict over all groups."""
+        """Return the verdict over all groups."""
         return overall(self.found["verdict"].tolist())
 
     @property
     def equivalent(self) -> bool:
-        """Whether both ends lie within the margin on all groups."""
+        """Return whether the two are equivalent within the margin on all groups."""
         return bool(self.found["equivalent"].all())
 
     @property
     def status(self) -> int:
-        """The exit status."""
+        """Return the exit status."""
         return STATUS[self.verdict]
 
 
 def headline(report: Report) -> str:
-    """The verdict in one sentence that names the groups on which it rests."""
+    """Return the verdict as one sentence that names the groups on which it rests."""
     named: dict[tuple[str, float], list[str]] = {}
     for row in _rows(report):
         if row["verdict"] == report.verdict:
@@ -85,7 +85,7 @@ def headline(report: Report) -> str:
 
 
 def table(report: Report) -> DataFrame:
-    """The decision by group, with numbers as text."""
+    """Return the decision by group, with numbers as text."""
     cells = [
         {
             "dataset": row["group"],
@@ -106,18 +106,18 @@ def table(report: Report) -> DataFrame:
 
 
 def record(report: Report) -> str:
-    """JSON of the whole decision, with null for absent values."""
+    """Return JSON of the whole decision, with null for absent values."""
     names = ("measure", "margin", "baseline", "candidate", "verdict", "equivalent", "status")
     rows = json.loads(unsigned(report.found).to_json(orient="records"))
     whole = {name: getattr(report, name) for name in (*names, "remarks")} | {"groups": rows}
     whole |= {"said": headline(report)}
-    # ASCII, so that no file name can control a terminal.
+    # The JSON is ASCII, so that no file name can control a terminal.
     return json.dumps(whole, indent=1) + "\n"
 
 
 def markdown(report: Report) -> str:
-    """Comment on a pull request: verdict, table and notes."""
-    # Imported late, only for this format.
+    """Return a comment for a pull request: verdict, table and notes."""
+    # These are imported here, since only this format needs them.
     from compute.exports.tables import escape_markdown
     from compute.exports.tables import markdown as written
     from compute.views.page import Table
@@ -129,7 +129,8 @@ def markdown(report: Report) -> str:
 
 
 def junit(report: Report) -> bytes:
-    """JUnit XML: a test case for each group, which passes only if the candidate is no worse."""
+    """Return JUnit XML with a test case per group, which passes only if the candidate is no
+    worse."""
     failed = sum(row["verdict"] != NOT_WORSE for row in _rows(report))
     counts = {"tests": str(len(report.found)), "failures": str(failed), "errors": "0"}
     name = f"gate {report.measure} {report.margin:g}"
@@ -162,7 +163,7 @@ def write(content: bytes, path: Path) -> None:
 
 
 def notes(report: Report) -> list[str]:
-    """Notes on how to read the table, and the remarks."""
+    """Return notes on how to read the table, and the remarks."""
     told = list(_READING)
     told += [said for row in _rows(report) if (said := _thin(row))]
     told += [_by_family(row) for row in _rows(report) if not _absent(row.get("families"))]
@@ -172,14 +173,14 @@ def notes(report: Report) -> list[str]:
 
 
 def _lost(row: Row) -> str:
-    """Sentence on the losses since the anchor, which add up to the difference from it."""
+    """Say how much has been lost since the anchor, in all versions together."""
     lost, ends = row["lost_since_anchor"], _span(-row["high"], -row["low"])
     total = f"the sum of losses is {_number(lost)}{' (a gain)' * (lost < 0)}, 95% CI {ends}"
     return f"{row['group']}: {total}; {row['margin']:g} is tolerated in total"
 
 
 def _of_versions(row: Row) -> str:
-    """Sentence on the version with the best mean, and on what the interval is corrected for."""
+    """Say which version has the best mean, and for what the interval is corrected."""
     best = f"{row['group']}: {row['version']} has the best mean so far; the interval refers to the"
     return (
         f"{best} best true mean of {row['versions']}, and is corrected for them and for all nights"
@@ -187,14 +188,14 @@ def _of_versions(row: Row) -> str:
 
 
 def _thin(row: Row) -> str:
-    """Warning about a group with few differing queries; empty for others."""
+    """Warn about a group with few differing queries, or undecided despite enough queries."""
     group, n, differing = row["group"], row["n"], row["differing"]
     by_family = not _absent(row.get("families"))
     noun, units = ("families", row["families"]) if by_family else ("queries", n)
     if n < 2:
         return f"{group} has {counted(n, 'query')} with a value for both: no interval"
     if differing >= FEWEST:
-        # Unknown where runs vary: more queries do not narrow what a rebuild adds.
+        # It is unknown if runs vary, since more queries do not reduce the variance between runs.
         known = pd.notna(row["queries_needed"])
         enough = row["verdict"] == UNDECIDED and known and row["queries_needed"] <= n
         shows = f"with {n:,} queries like those of {group}, two equally good systems pass in 80%"
@@ -209,13 +210,14 @@ def _thin(row: Row) -> str:
 
 
 def _by_family(row: Row) -> str:
-    """Sentence on the query families behind a group's interval, and their effect."""
+    """Say how many query families are behind a group's interval, and their effect."""
     few = f": no interval with fewer than {FEWEST_FAMILIES}" * (row["families"] < FEWEST_FAMILIES)
     said = families_said(row["n"], row["families"], row["design_effect"])
     return f"{row['group']}: the interval is over {said}{few}"
 
 
 def _said(verdict: Any) -> Any:
+    """Return the words for a verdict; other values are unchanged."""
     return _WORDS[verdict][0] if verdict in _WORDS else verdict
 
 
@@ -224,7 +226,7 @@ def _rows(report: Report) -> list[dict[Hashable, Any]]:
 
 
 def _reason(row: Row, report: Report) -> str:
-    """A group, with the reason of its verdict."""
+    """Return a group's name, with the reason for its verdict."""
     if row["verdict"] == NOT_WORSE:
         return str(row["group"])
     if row["verdict"] == NOT_COMPARABLE:
@@ -246,20 +248,21 @@ def _absent(value: Any) -> bool:
 
 
 def _number(value: Any, digits: int = 4) -> str:
+    """Format a number; a text is unchanged."""
     if isinstance(value, str):
         return value
-    # Not -0.0000, which rounding makes.
+    # The `z` avoids -0.0000, which rounding could give.
     return ABSENT if _absent(value) else f"{value:z.{digits}f}"
 
 
 def _interval(row: Row) -> str:
-    """Both bounds, never rounded across the margin, which would contradict the verdict."""
+    """Return both bounds, never rounded across the margin, which would contradict the verdict."""
     ends = [_number(end, _digits(end, row["margin"])) for end in (row["low"], row["high"])]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _digits(end: Any, margin: float) -> int:
-    """Fewest digits, 4 to 9, that keep a bound on the correct side of the margin."""
+    """Return the smallest number of digits, 4 to 9, that keep a bound on its side of the margin."""
     if _absent(end):
         return 4
 
@@ -275,5 +278,6 @@ def _count(value: Any) -> str:
 
 
 def _span(low: Any, high: Any, between: str = " to ") -> str:
+    """Write two numbers, or a single one if both look the same."""
     ends = [_number(low), _number(high)]
     return ends[0] if ends[0] == ends[1] else between.join(ends)

@@ -1,4 +1,4 @@
-"""A static site of stored results: pages, scripts and data that need no server and no network."""
+"""A static site of stored results: pages, scripts and data that need neither server nor network."""
 
 from compute.exports.site.asking import Wanted
 from compute.exports.site.writing import write

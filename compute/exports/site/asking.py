@@ -1,4 +1,4 @@
-"""Queries of a site to a home: only the wanted datasets, with texts where licences allow."""
+"""Answers a site's queries: only for wanted datasets, with texts where licences allow."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,16 +26,16 @@ from compute.views.query import select as query_select
 from compute.views.shared import catalogue
 
 _TEXTS = {"text": "text", "query": "query_id", "title": "doc_id"}
-"""Columns of texts, and the columns that identify them as such."""
+"""Columns that hold texts if the frame also has the column named here."""
 
 MOST_PRINTED_LETTERS = 2_000
-"""Most characters of a document's text."""
+"""Maximum number of characters of a document's text."""
 _LONG = re.compile(rf"^(.{{{MOST_PRINTED_LETTERS}}}).+$", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Options of a site; empty ones mean all."""
+    """Options of a site; empty ones mean everything."""
 
     title: str = "Retrieval results"
     by: str = ""
@@ -49,22 +49,23 @@ class Wanted:
 
 @dataclass(frozen=True)
 class SiteAsk(StoreAsk):
-    """`Ask` of a site."""
+    """`Ask` for a site: leaves out unwanted datasets, and texts that may not be on the site."""
 
     wanted: Wanted = Wanted()
     behind: list[Inputs] = field(default_factory=list)
-    """Inputs of the answers since it was last cleared."""
+    """Inputs of the answers since this was last cleared."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        """Answer of a query declared by `@question`."""
+        """Answer a query that is declared with `@question`."""
         found = super().__call__(query, added=added, **parameters)
         return self._shown(query, found, parameters)
 
     def _shown(
         self, query: Callable[..., DataFrame], frame: DataFrame, parameters: Mapping[str, Any]
     ) -> DataFrame:
+        """Remove from an answer what the site must not show."""
         question = declared(query)
         if question.shows in ("runs", "datasets"):
             for name in {"dataset", "other"} & set(frame):
@@ -82,12 +83,12 @@ class SiteAsk(StoreAsk):
         return frame
 
     def rows(self, sql: str, **parameters: Any) -> DataFrame:
-        """Answer to one of the site's own SELECTs."""
+        """Answer one of the site's own SELECTs."""
         with self.overlays.cursor(self.judgement, self.choice) as cursor:
             return cursor.execute(sql, parameters).df()
 
     def parts(self) -> Sequence[Part]:
-        """Live parts of the site's datasets."""
+        """Return the live parts, without those of unwanted datasets."""
         return [part for part in super().parts() if part.dataset not in self._unwanted]
 
     @cached_property
@@ -96,12 +97,12 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def _scored(self) -> set[tuple[str, str]]:
-        """Dataset and measure of stored means."""
+        """Return the pairs of dataset and measure that have stored means."""
         return set(self.rows("select distinct dataset, measure from means").itertuples(index=False))
 
     @cached_property
     def datasets(self) -> list[Dataset]:
-        """Datasets with scores, in order. Raises Missing for a wanted dataset without scores."""
+        """Return the wanted datasets, in order. Raises Missing for one without scores."""
         scored = {dataset for dataset, _ in self._scored}
         for name in self.wanted.datasets:
             if name not in scored:
@@ -112,8 +113,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def scored_by(self) -> list[str]:
-        """Wanted measures of stored runs. Raises Missing for a measure in no run and no published
-        table."""
+        """Return the wanted measures of stored runs. Raises Missing for one that no score has."""
         stored = cells.in_order(self(leaderboard_select.measures)["measure"])
         printed = set(self(leaderboard_select.published_tables)["measure"])
         for name in self.wanted.measures:
@@ -124,8 +124,7 @@ class SiteAsk(StoreAsk):
         return [name for name in stored if name in (self.wanted.measures or stored)]
 
     def is_wanted(self, key: str, value: str, others: Mapping[str, str]) -> bool:
-        """Return whether the site has a view for a control's value, given other controls'
-        values."""
+        """Return whether the site has a view for a control's value, given the values of others."""
         names = {row.name for row in self.datasets}
         if key == "dataset":
             return not names or value in names or value not in self._known
@@ -135,17 +134,17 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def called(self) -> dict[str, str]:
-        """Names of systems that differ on the site, without folders of this machine."""
+        """Return the names of systems that differ on the site, without folders of this machine."""
         return provenance.without_folders(self(catalogue.systems)["system"])
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """Title of each system."""
+        """Return the title of each system."""
         rows = self(catalogue.systems)
         return dict(zip(rows["system"], rows["title"], strict=True))
 
     def with_texts(self, dataset: Dataset) -> bool:
-        """Return whether the site has texts of the dataset: requested, allowed, and stored."""
+        """Return whether the site has a dataset's texts: requested, allowed and stored."""
         there = ("documents", dataset.collection, "") in self.overlays.reading.parts
         return self.wanted.texts and dataset.may_hand_on_texts and there
 
@@ -156,7 +155,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def _unwanted(self) -> set[str]:
-        """Stored names of datasets that the site leaves out."""
+        """Return the stored names of datasets that the site leaves out."""
         if not self.wanted.datasets:
             return set()
         names = {name for row in self.datasets for name in (row.name, row.collection, *row.parts)}
@@ -165,7 +164,7 @@ class SiteAsk(StoreAsk):
 
 @contextmanager
 def opened(store: Store, wanted: Wanted) -> Iterator[SiteAsk]:
-    """The home in its current state, by the wanted judgements."""
+    """Open the home in its current state, with the wanted judgements."""
     with store_ask.opened(store, (), wanted.choice) as own:
         about: dict[str, Any] = {one.name: getattr(own, one.name) for one in fields(own)}
         behind: list[Inputs] = []

@@ -1,4 +1,4 @@
-"""A view of a site: the records of its page, a tool for other values, and provenance."""
+"""Composes a view of a site: the parts of its page, a tool for other values, and provenance."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,13 +26,14 @@ from compute.views.page import (
 )
 
 TOOLS = {"pairs": "Any two systems", "lists": "Any query"}
-"""Headings of the browser's tools."""
+"""Headings of the tools that run in the reader's browser."""
 MOST_SIDE_BY_SIDE = 4
-"""Most published tables and datasets that are listed; more are collapsed."""
+"""Maximum number of published tables or datasets that are listed; more are collapsed."""
 
 
 def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: Ask) -> Steps:
-    """Parts of a view. `tools`: the data given to a tool, by its name and dataset, and measure."""
+    """Yield the parts of a view. `tools` has data by the tool's name, dataset and, for some,
+    measure."""
     site.behind.clear()
     yield from page(ask)
     tool = views.shown(shown.page).tool
@@ -46,7 +47,7 @@ def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: 
 
 
 def _made_of(site: SiteAsk) -> Steps:
-    """Judgements, published tables, and links to the page of each dataset."""
+    """Yield judgements, published tables, and links to the provenance page of each dataset."""
     behind = Inputs()
     for one in site.behind:
         behind |= one
@@ -67,12 +68,12 @@ def _made_of(site: SiteAsk) -> Steps:
 
 
 def _few(steps: Sequence[Step], title: str) -> Sequence[Step]:
-    """Steps side by side, collapsed if there are many."""
+    """Return the steps, collapsed into one if there are many."""
     return steps if len(steps) <= MOST_SIDE_BY_SIDE else [folded(steps, (), title)]
 
 
 def judgements(site: SiteAsk) -> str:
-    """The judgements that count, in words."""
+    """Return the judgements that count, in words."""
     choice = site.choice
     if choice is None:
         return "official"
@@ -81,7 +82,7 @@ def judgements(site: SiteAsk) -> str:
 
 
 def made(site: SiteAsk, ask: Ask) -> Steps:
-    """Provenance page of each dataset's numbers, with the commands to reproduce them."""
+    """Yield the provenance page of a dataset's numbers, with the commands that reproduce them."""
     rows = {row.name: row for row in site.datasets}
     titles = {name: row.title for name, row in rows.items()}
     row = rows[(yield Choice("dataset", "Dataset", list(rows), titles=titles))]
@@ -101,6 +102,6 @@ def made(site: SiteAsk, ask: Ask) -> Steps:
 
 
 def recorded(site: SiteAsk, behind: Inputs) -> dict[str, Any]:
-    """Inputs of numbers, as JSON values without paths of this machine."""
+    """Return the inputs of numbers as JSON values."""
     version = site.manifest, site.judgement
     return view_provenance.record(site.store, behind, version=version, choice=site.choice)

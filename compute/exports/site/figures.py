@@ -1,4 +1,4 @@
-"""Figures as stored in a site: Plotly's JSON in light and dark, and as ranked lists."""
+"""Figures as they are stored in a site: Plotly's JSON in light and dark, and ranked lists."""
 
 import json
 import os
@@ -15,9 +15,9 @@ THEMES = ("light", "dark")
 
 
 def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
-    """A light figure of `compute.views`, the differences of the dark one, and the same as lists.
-    `way` is the address that a click on a mark opens, from its customdata. All begin with `to`; a
-    mark stores the rest."""
+    """Return a light figure of `compute.views`, the changes for the dark one, and its ranked lists,
+    if any. `way` maps a mark's customdata to the address that a click opens. All addresses begin
+    with `to`; a mark stores the rest."""
     ways, told = Ways(cache(way), []), drawing.lists(figure)
     light, dark = (_marked(one, ways) for one in (figure, drawing.redrawn(figure, "dark")))
     start = os.path.commonprefix([one for (one,) in ways.made])  # noqa: RUF071 - of letters
@@ -31,7 +31,7 @@ def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
 
 
 def changes(one: Any, other: Any) -> Any:
-    """Changes that turn one value into another; lists by index."""
+    """Return the changes that turn one value into another; those of lists are by index."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: (one.get(key), other.get(key)) for key in {**one, **other}}
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
@@ -44,15 +44,15 @@ def changes(one: Any, other: Any) -> Any:
 
 
 class Ways(NamedTuple):
-    """Addresses of the marks of a figure."""
+    """Collects the addresses of a figure's marks."""
 
     of: Callable[..., str]
-    """Address for a mark's value; empty without one."""
+    """A function from a mark's value to its address; empty if it has none."""
     made: list[list[str]]
-    """Values of all marks that have one, each in its own list."""
+    """Addresses of all marks that have one, each in its own list, where it is shortened later."""
 
     def marks(self, carried: Any) -> list[Any]:
-        """Replacement values of marks; rows of a matrix are nested."""
+        """Return the addresses of marks instead of their values; rows of a matrix are nested."""
         if isinstance(carried, list) and carried and isinstance(carried[0], list):
             return [self.marks(one) for one in carried]
         names = carried if isinstance(carried, list) else [carried]
@@ -63,12 +63,12 @@ class Ways(NamedTuple):
 
 
 def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
-    """A figure without the shared template; its marks have addresses, if any."""
+    """Return a figure's JSON without the shared template, with the addresses of its marks."""
     spec: dict[str, Any] = json.loads(figure.to_json() or "{}")
     spec["layout"].pop("template", None)
     for trace in spec["data"]:
         data, before = trace.get("customdata"), len(ways.made)
-        # Numbers for hover texts are not addresses.
+        # If the hover text uses customdata, it has numbers rather than values for addresses.
         if isinstance(data, list) and "customdata" not in str(trace.get("hovertemplate")):
             trace["customdata"] = [ways.marks(one) for one in data]
             if len(ways.made) == before:
@@ -77,7 +77,7 @@ def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
 
 
 def looks() -> dict[str, Any]:
-    """Shared layout of a theme's figures, and the colours of figures that the browser draws."""
+    """Return, by theme, the figures' shared layout and the colours that the browser draws with."""
     return {
         theme: {
             "template": template(theme).to_plotly_json(),

@@ -1,4 +1,4 @@
-"""Data with which the browser shows any two systems and the ranked lists of any query."""
+"""Data with which the browser compares any two systems and shows the ranked lists of any query."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,9 +20,9 @@ from compute.views.shared import standings
 from compute.views.shared.theme import signed
 
 UNIT = 1_000_000
-"""Values by query as integer millionths, half as long as decimals."""
+"""Values by query are integer millionths, which are half as long as decimals."""
 AT_ONCE = 20_000
-"""Hits per piece, which then has about 200 kB."""
+"""Number of hits per piece, which then has about 200 kB."""
 _SCORES = """
 select dataset, query_id, system, value from scores
 where dataset in (select unnest($datasets)) and measure = $measure
@@ -51,10 +51,10 @@ where dataset = $dataset
 
 
 def by_query(ask: SiteAsk, dataset: Dataset, measure: str) -> dict[str, Any] | None:
-    """All systems' values by query, and the comparison of every pair; None without scores."""
+    """Return all systems' values by query, and each pair's comparison; None without scores."""
     rows = ask.rows(_SCORES, datasets=list(dataset.parts) or [dataset.name], measure=measure)
     table = rows.pivot(index=["dataset", "query_id"], columns="system", values="value")
-    # A system that lacks a part has no mean over all parts.
+    # A system without scores on some part has no mean over all parts.
     there = rows.groupby("system")["dataset"].nunique()
     table = table[sorted(there.index[there == rows["dataset"].nunique()])]
     if table.empty:
@@ -76,12 +76,13 @@ def by_query(ask: SiteAsk, dataset: Dataset, measure: str) -> dict[str, Any] | N
 
 
 def _systems(ask: SiteAsk, names: list[Any]) -> dict[str, list[str]]:
+    """Return the names and titles of systems on the site."""
     titles = [ask.titles.get(name, name) for name in names]
     return {"systems": [ask.called.get(name, name) for name in names], "titles": titles}
 
 
 def _pairs(ask: SiteAsk, dataset: Dataset, measure: str, table: DataFrame) -> Iterator[list[Any]]:
-    """Every pair of systems on their shared queries: a row for each pair, as from `_pair`."""
+    """Yield the row of `_pair` for every pair of systems on their shared queries."""
     systems = [str(name) for name in table]
     values, of = table.to_numpy(np.float64).T, table.index.get_level_values("dataset").to_series()
     asked: dict[str, Any] = {"datasets": [dataset.name], "systems": systems, "measure": measure}
@@ -95,7 +96,8 @@ def _pairs(ask: SiteAsk, dataset: Dataset, measure: str, table: DataFrame) -> It
 
 
 def _tested(values: np.ndarray, of: Series) -> Iterator[dict[Any, Any]]:
-    """The t-test of each pair: a row of `significance.pairs`, and n; None under two queries."""
+    """Yield the t-test of each pair with two shared queries: a row of `significance.pairs`, and
+    n."""
     whole, every = not np.isnan(values).any(), range(len(values))
     for rows in [list(every)] if whole else map(list, combinations(every, 2)):
         both = np.logical_not(np.isnan(values[rows]).any(axis=0))
@@ -109,9 +111,9 @@ def _tested(values: np.ndarray, of: Series) -> Iterator[dict[Any, Any]]:
 def _pair(
     row: dict[Any, Any], values: np.ndarray, corrected: float | None, measure: str
 ) -> list[Any]:
-    """a and b, as indices; difference a − b and its 95% interval, with signs; p of the t-test, and
-    of the randomisation test corrected for all pairs, if known; shared queries, and the numbers on
-    which a and b are better."""
+    """Return a and b, as indices; the difference a − b and its 95% interval, with signs; p of the
+    t-test, and of the randomisation test corrected for all pairs, if known; and the numbers of
+    shared queries, of those on which a is better, and of those on which b is better."""
     a, b = int(row["a"]), int(row["b"])
     worth = better(measure) * (values[a] - values[b])
     numbers = [signed(float(row[name]), 4) for name in ("difference", "low", "high")]
@@ -121,12 +123,12 @@ def _pair(
 
 
 def _chance(p: float) -> str:
+    """Write a p-value."""
     return "p\u00a0<\u00a0.001" if p < 0.001 else f"p\u00a0=\u00a0{f'{p:.3f}'.removeprefix('0')}"
 
 
 def queries(ask: SiteAsk, dataset: Dataset) -> dict[str, Any] | None:
-    """The queries of a dataset in order, and the number per piece of `lists`; None without stored
-    lists."""
+    """Return a dataset's queries, and their number per piece of `lists`; None without lists."""
     rows = ask.rows(_QUERIES, dataset=dataset.name)
     if rows.empty:
         return None
@@ -142,9 +144,9 @@ def queries(ask: SiteAsk, dataset: Dataset) -> dict[str, Any] | None:
 
 
 def lists(ask: SiteAsk, dataset: Dataset, of: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The lists of `queries`, piece by piece. For each query `docs` (ids), `grades` (absent if
-    unjudged), and `lists`: by a system's index the indices of its documents; and for all queries
-    `texts`."""
+    """Yield the ranked lists of `queries` (`of`), piece by piece. Each query has `docs` (ids),
+    `grades` (null if unjudged) and `lists` (indices of documents by index of system); a piece may
+    also have `texts`."""
     asked = {"dataset": dataset.name, "depth": DEPTH}
     places = {name: place for place, name in enumerate(of["systems"])}
     ranked: dict[str, dict[int, list[str]]] = {}
@@ -161,6 +163,7 @@ def lists(ask: SiteAsk, dataset: Dataset, of: dict[str, Any]) -> Iterator[dict[s
 
 
 def _one(lists: dict[int, list[str]], grades: dict[str, int]) -> dict[str, Any]:
+    """Return the lists of one query."""
     docs = list(dict.fromkeys(doc for own in lists.values() for doc in own))
     at = {doc: place for place, doc in enumerate(docs)}
     return {
@@ -171,7 +174,7 @@ def _one(lists: dict[int, list[str]], grades: dict[str, int]) -> dict[str, Any]:
 
 
 def _texts(ask: SiteAsk, dataset: Dataset, shown: list[dict[str, Any]]) -> list[list[str]]:
-    """Id, title and text of the documents with stored texts."""
+    """Return id, title and text of the documents that have stored texts."""
     ids = list(dict.fromkeys(doc for one in shown for doc in one["docs"]))
     rows = ask(query_select.documents, collection=dataset.collection, doc_ids=ids)
     texts = rows[["doc_id", "title", "text"]].fillna("")

@@ -1,4 +1,4 @@
-"""Drawing of a page's records as HTML; every text is escaped here."""
+"""Renders the parts of a page as HTML; every text is escaped here."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,31 +22,32 @@ from compute.views.shared import text
 from compute.views.shared import theme as looks
 
 MOST_ROWS = 1_000
-"""Most rows of a table on a page; files have all rows."""
+"""Maximum number of rows of a table on a page; files have all rows."""
 MOST_SIDE_BY_SIDE = 8
-"""Most options side by side; more are collapsed."""
+"""Maximum number of options side by side; more are collapsed."""
 MOST_IN_SIGHT = 20
-"""Most rows of a table that does not scroll."""
+"""Maximum number of rows of a table that does not scroll."""
 _LESS = "\\u003c"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _in_data(words: str) -> str:
-    """Text for the data of figures, in which nothing can end a script."""
+    """Escape a text for the data of figures, in which nothing can end a script."""
     return json.dumps(words, ensure_ascii=False)[1:-1].replace("<", _LESS)
 
 
 class Drawn(Walk):
-    """One view of a page as HTML."""
+    """Renders one view of a page as HTML."""
 
     def __init__(self, views: Views, view: View, called: Mapping[str, str] = _NO_NAMES) -> None:
-        """`called`: the site's name for each system whose stored name differs."""
+        """Render this view; `called` has the site's names of systems that are stored under
+        others."""
         super().__init__(view.values)
         self._views, self._view, self._called = views, view, called
 
     def html(self, page: Page, ask: Ask) -> str:
-        """Parts of the page in screen order."""
+        """Return the parts of the page in screen order."""
         shown: list[Any] = []
         for _ in self.run(lambda: page(ask), shown):
             pass
@@ -60,6 +61,7 @@ class Drawn(Walk):
         return part if isinstance(part, str) else _PARTS[type(part)](self, part)
 
     def _step(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
+        """Walk a step, and put the links or tags that belong to it around its parts."""
         if isinstance(step, records.Beside):
             return (yield from self._columns(step, shown, above))
         if isinstance(step, records.Section) and step.folded:
@@ -72,6 +74,7 @@ class Drawn(Walk):
         return value
 
     def _columns(self, beside: records.Beside, shown: list[Any], above: list[Any] | None) -> Any:
+        """Walk columns that are side by side."""
         shares = beside.shares or [1] * len(beside.columns)
         sizes = [f"0 1 {width}px" for width in beside.widths] or [f"{one} 1 0" for one in shares]
         shown.append('<div class="beside">')
@@ -82,7 +85,7 @@ class Drawn(Walk):
         shown.append("</div>")
 
     def _folded(self, section: records.Section, shown: list[Any]) -> Any:
-        """Steps that a reader opens; empty if there are none."""
+        """Walk a section that a reader opens; it is left out if it is empty."""
         value = yield from self.run(section.inside, inside := [])
         if inside:
             head = escape(section.heading)
@@ -91,7 +94,7 @@ class Drawn(Walk):
         return value
 
     def _choice(self, choice: records.Choice, value: str) -> str:
-        """Links to the views of the other options, if any."""
+        """Return links to the views of the other options, if any."""
         if len(choice.options) < 2:
             return ""
         label, now = escape(choice.label), choice.titles.get(value, value)
@@ -112,14 +115,16 @@ class Drawn(Walk):
         return f'<nav class="choice" aria-label="{label}"><details>{head}{listed}</details></nav>'
 
     def _way(self, view: View, names: Mapping[str, Any] = _NO_NAMES) -> str:
-        """The address of a view, relative to this one; values without a view follow, for a tool."""
+        """Return the relative address of a view; values without a view follow, for the page's
+        tool."""
         rest = {key: one for key, one in names.items() if one and view.values.get(key) != one}
-        # A mark's value comes last, since the addresses of a figure share their beginning.
+        # A mark's value comes last, so that the addresses of a figure share their beginning.
         more = urlencode([*rest.items()][::-1], doseq=True) if views.shown(view.page).tool else ""
         return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 
     def opens(self, opens: records.Opens | None, *carried: str) -> str:
-        """Address that a click opens; empty if the site has no such view."""
+        """Return the address that a click on these values opens; empty if the site has no such
+        view."""
         one = opens if opens is None or isinstance(opens, records.Link) else opens(*carried)
         if one is None:
             return ""
@@ -156,6 +161,7 @@ class Drawn(Walk):
         return f'<div class="wide">{_folded(note)}</div><div class="narrow">{_folded(narrow)}</div>'
 
     def _legends(self, legends: records.Legends) -> str:
+        """Return the legend of each theme."""
         name = "wide" if legends.of_matrix else "legend"
         drawn = (
             f'<div class="{theme}">{looks.legend(legends.entries(theme))}</div>'
@@ -180,8 +186,9 @@ class Drawn(Walk):
         return f'<div data-tool="{widget.name}" data-given="{given}"></div>'
 
     def _figure(self, shown: records.Figure) -> str:
+        """Return the figure's data for the script that draws it, with finding and legend."""
         given = figures.spec(shown.drawn(theme="light"), partial(self.opens, shown.opens))
-        # A data script runs nothing, and ends at the first closing tag.
+        # A data script runs nothing, but ends at the first closing tag, so `<` is escaped.
         data = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         said = shown.legend if isinstance(shown.legend, str) else ""
         return (
@@ -193,8 +200,9 @@ class Drawn(Walk):
         )
 
     def _rows(self, shown: records.Table) -> str:
+        """Return the first MOST_ROWS rows of a table, with the links of its cells."""
         rows = shown.rows.head(MOST_ROWS)
-        # Numbers as formatted on the page; print has more digits for some.
+        # Numbers are formatted as on the page; in print some have more digits.
         columns = [
             replace(one, format=one.format.__mod__)
             if isinstance(one.format, str) and one.format
@@ -214,7 +222,7 @@ class Drawn(Walk):
 
 
 def _folded(note: records.Note) -> str:
-    """A note with its tooltip."""
+    """Return a note, with its tooltip to open."""
     shown, behind = escape(note.shown), escape(note.behind())
     if not behind:
         return f'<p class="note">{shown}</p>' * bool(shown)
@@ -222,6 +230,7 @@ def _folded(note: records.Note) -> str:
 
 
 def _opened(step: Step) -> str:
+    """Return the tag that opens a box or section."""
     if isinstance(step, records.Box):
         tall = f' style="max-height:{step.height}px" tabindex="0"'
         return f'<div class="tall"{tall if isinstance(step.height, int) else ""}>'
@@ -235,7 +244,7 @@ _CLOSED: Mapping[type, str] = {
 
 
 def _table(table: records.Table, ways: Sequence[Sequence[str]] = ()) -> str:
-    """A table with links in its cells; tables of pages are sortable."""
+    """Return a table with links in its cells; one with a title is sortable."""
     names, rows, right = tables.shown(table)
     kinds = [' class="number"' * one for one in right]
     columns = {one.head: one for one in table.listed} if table.columns else {}

@@ -1,4 +1,4 @@
-"""The views of a site: for each page the control values that the site covers."""
+"""The views of a site: each page for the control values that the site covers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from compute.views.page import Ask, Choice, Page
 from compute.views.page.walk import control
 
 MADE = "made"
-"""The provenance page of a dataset, which only a site has."""
+"""Name of the provenance page of a dataset, which only a site has."""
 EVERY, ONE, ALONE = "every", "one", "alone"
-"""Options of a control that have a view: all; only the default; or all, with non-default options
-only if all other controls except the dataset have defaults."""
+"""Which options of a control have a view: all of them; only the default; or all, but options other
+than the default only while all controls except the dataset have their defaults."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Shown:
     """A page of the site."""
 
     over: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    """Controls that the site covers, by key, with their options: EVERY, ONE, ALONE, or a list."""
+    """Controls that the site covers, by key, with covered options: EVERY, ONE, ALONE, or a list."""
     tool: str = ""
-    """Tool that the browser shows below, for any values, by its name in the script."""
+    """Name, in the script, of the tool that the browser shows below the page for other values."""
 
 
 _OF_DATASETS = {"dataset": EVERY, "measure": ONE}
@@ -46,38 +46,38 @@ _SHOWN: Mapping[str, Shown] = {
     "about": Shown(),
     MADE: Shown({"dataset": EVERY}),
 }
-"""Pages that the site does not cover by dataset, by their names in links."""
+"""Pages that differ from the default, which is every dataset with the default measure."""
 
 
 def shown(page: str) -> Shown:
-    """Views of a page that the site has."""
+    """Return which views of a page the site has."""
     return _SHOWN.get(page, Shown(_OF_DATASETS))
 
 
 class View(NamedTuple):
-    """A page for covered values of the controls."""
+    """A page with covered values of its controls."""
 
     page: str
     values: Mapping[str, str]
     path: str
-    """Path of its file in the site."""
+    """Path of its file within the site."""
     words: Sequence[str]
     """Titles of the values."""
 
     @property
     def title(self) -> str:
-        """Title of its page."""
+        """Return the title of its page."""
         return {MADE: "How these numbers were made", **TITLES}.get(
             self.page, self.page.capitalize()
         )
 
 
 class Views:
-    """All views of a site, each page's in order, and the links between them."""
+    """All views of a site, page by page, and the search for the view to which a link leads."""
 
     def __init__(self, ask: Ask, pages: Mapping[str, Page], wanted: Callable[..., bool]) -> None:
-        """`wanted` decides, from a control's key, a value and earlier values, whether it has a
-        view."""
+        """Find all views. `wanted` decides whether a value has a view, from the control's key, the
+        value and the values of earlier controls."""
         self._ask, self._wanted, self.every = ask, wanted, list[View]()
         self._near: dict[Any, View | None] = {}
         paths: set[str] = set()
@@ -91,8 +91,8 @@ class Views:
     def _values(
         self, page: Page, over: Mapping[str, Any], so_far: Mapping[str, str], *, usual: bool
     ) -> Iterator[tuple[dict[str, str], list[str]]]:
-        """Values of the controls, and their titles; `usual`: so far all are defaults, on any
-        dataset."""
+        """Yield the covered values of the controls, and their titles. `usual` says that all values
+        so far, except the dataset, are defaults."""
         if not over:
             yield dict(so_far), []
             return
@@ -110,11 +110,11 @@ class Views:
                 yield values, [found.titles.get(option, option), *words]
 
     def first(self, page: str) -> View | None:
-        """The view with which a page opens."""
+        """Return the view with which a page opens."""
         return self.near(page, {})
 
     def near(self, page: str, names: Mapping[str, Any], must: Sequence[str] = ()) -> View | None:
-        """The view of a page that shares most of these values, and all required ones."""
+        """Return a page's view that shares all values of the keys `must`, and most of `names`."""
         over = shown(page).over
         asked = tuple((key, str(names[key]), key in must) for key in over if key in names)
         if (page, asked) not in self._near:
@@ -126,7 +126,7 @@ class Views:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A path that no other view has."""
+    """Return a path that no other view has."""
     numbered = (f"{name}{f'-{n}' * (n > 1)}.html" for n in count(1))
     path = next(one for one in numbered if one not in taken)
     taken.add(path)

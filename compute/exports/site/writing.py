@@ -1,4 +1,4 @@
-"""A site as a folder, written elsewhere completely and then moved into place."""
+"""Writes a site as a folder: completely in another place, from which it is then moved."""
 
 import html
 import json
@@ -41,14 +41,12 @@ _FILES = {
     MANIFEST: "About this site",
     "CITATION.txt": "How to cite it",
 }
-"""Files linked in the footer of every page."""
+"""Files that the footer of every page links to, with their labels."""
 
 
 def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
     """Write the site into a folder that is new, empty, or an earlier site; returns its manifest.
-
-    Raises WrongInput for another folder, Missing for a dataset or measure without scores.
-    """
+    Raises WrongInput for any other folder, and Missing for a dataset or measure without scores."""
     target = folder.resolve()
     with opened(store, wanted) as site, _in_place(target) as aside:
         made = _made(site)
@@ -67,7 +65,8 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
 
 @contextmanager
 def _in_place(target: Path) -> Iterator[Path]:
-    """A folder next to the target, which replaces it when complete. Raises WrongInput."""
+    """Open a folder beside the target, which replaces the target after the with-block. Raises
+    WrongInput for an unsuitable target."""
     target, told = target.resolve(), printable(str(target))
     if target.exists() and not target.is_dir():
         raise WrongInput(f"{told} is a file: name an empty or new folder")
@@ -90,7 +89,7 @@ def _in_place(target: Path) -> Iterator[Path]:
 
 
 def _replace(target: Path, site: Path, old: Path) -> None:
-    """Move the site to the target; on failure the previous content is restored."""
+    """Move the site to the target; if that fails, restore the previous content."""
     if target.exists():
         target.rename(old)
     try:
@@ -102,7 +101,7 @@ def _replace(target: Path, site: Path, old: Path) -> None:
 
 
 def _check(target: Path) -> None:
-    """Raise WrongInput if a folder contains anything that is not part of one of our sites."""
+    """Raise WrongInput if a folder contains anything that does not belong to one of our sites."""
     if not target.is_dir() or not any(target.iterdir()):
         return
     told, known = printable(str(target)), set[str]()
@@ -122,6 +121,7 @@ def _check(target: Path) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    """Iterate over all files of a folder, and links."""
     return (file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
 
 
@@ -149,11 +149,13 @@ def _views(site: SiteAsk, folder: Path, made: Mapping[str, Any]) -> None:
 
 
 def _link(root: str, view: View, here: bool) -> str:
+    """Return a link of the navigation."""
     current = " aria-current=page" * here
     return f'<li><a href="{root}{view.path}"{current}>{html.escape(view.title)}</a></li>'
 
 
 def _foot(made: Mapping[str, Any], root: str) -> str:
+    """Return the footer."""
     by = f"Published by {made['by']}. " * bool(made["by"])
     words = (
         f"{by}Made with {MADE_WITH} {made['version']} on {made['made'][:10]} from version"
@@ -164,7 +166,7 @@ def _foot(made: Mapping[str, Any], root: str) -> str:
 
 
 def _scores(site: SiteAsk) -> DataFrame:
-    """Every wanted computed mean."""
+    """Return all wanted computed means."""
     rows = site(data_select.scores_shown)
     rows = rows[rows["dataset"].isin([row.name for row in site.datasets])]
     rows = rows[rows["measure"].isin(site.scored_by)]
@@ -172,7 +174,8 @@ def _scores(site: SiteAsk) -> DataFrame:
 
 
 def _data(site: SiteAsk, folder: Path, views: Views) -> dict[Any, dict[str, Any]]:
-    """Write all pieces of data; returns the data for each tool, by its name and subject."""
+    """Write all pieces; returns the data for each tool, by name, dataset and, for pairs,
+    measure."""
     _put(folder, "looks", figures.looks())
     tools: dict[Any, dict[str, Any]] = {}
     for place, row in enumerate(site.datasets):
@@ -200,14 +203,14 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _put(folder: Path, name: str, content: Mapping[str, Any]) -> str:
-    """Write a piece as a script, since browsers load no other kind of local file."""
+    """Write a piece as a script, since browsers load no other local files; returns its name."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     _write(folder / f"{name}.js", f"beirscope.put({json.dumps(name)},{text});\n".encode())
     return name
 
 
 def _made(site: SiteAsk) -> dict[str, Any]:
-    """Record of the site: publisher, datasets, time and version."""
+    """Return the manifest of the site: publisher, datasets, time and version."""
     version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     scored = frozenset(site.scored_by)
     made = {
@@ -227,7 +230,7 @@ def _made(site: SiteAsk) -> dict[str, Any]:
 
 
 def _without_texts(site: SiteAsk) -> Iterator[str]:
-    """A sentence for each dataset whose requested texts are not on the site."""
+    """Yield a sentence for each dataset whose requested texts are not on the site."""
     for row in site.datasets if site.wanted.texts else ():
         if not row.may_hand_on_texts:
             yield (
@@ -239,7 +242,7 @@ def _without_texts(site: SiteAsk) -> Iterator[str]:
 
 
 def _citation(made: Mapping[str, Any]) -> str:
-    """Citation of the site and of Beirscope."""
+    """Return the citation of the site and of Beirscope."""
     who, day = made["by"] or "(publisher)", made["made"][:10]
     cited = sorted(set(made["in_print"].values()))
     return "\n".join(

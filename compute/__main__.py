@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -25,6 +26,9 @@ def main(words: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     asked, hint = old.renewed(sys.argv[1:] if words is None else words)
     name = app.name_of(asked)
+    if words is None and name != "serve":
+        # Readers of a dashboard come first, as they do before its worker.
+        os.nice(10)
     if name:
         json_logs.begin()
     if hint:

@@ -67,6 +67,7 @@ class Answers:
         """`of_kind` is a query for a group's queries; `computing` is entered around each query."""
         self.store = store
         self._of_kind, self._computing = of_kind, computing
+        self._named = repr(store.settings)
         # Official results that all versions share, by dataset.
         self._official: dict[str, Official] = {}
         # Readings with picked runs are cached separately, so that they do not displace those that
@@ -117,7 +118,7 @@ class Answers:
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
         name = f"{query.__module__}.{query.__qualname__}"
-        of = repr(self.store.settings), scope.picked, repr(choice), kind
+        of = self._named, scope.picked, repr(choice), kind
         asked = *of, name, key(params)
         rests = self._rests(version, query, params, choice, Scope(scope.picked, kind), noticed)
 
@@ -136,7 +137,7 @@ class Answers:
         # Only the newest answer to a query is cached; otherwise each judgement would leave a copy
         # of all answers.
         frame, found = _KEPT.of(asked, make, rests)
-        return frame.copy(), found
+        return frame.copy(deep=False), found
 
     def _rests(
         self,

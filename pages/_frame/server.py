@@ -54,6 +54,8 @@ def prepare() -> None:
 def serve(**told: Any) -> None:
     """Serve until stopped."""
     streamlit_internals.load_options(told)
+    # The thread that sends would wait 5 ms, by default, for each turn beside threads that compute.
+    sys.setswitchinterval(0.0005)
     config = uvicorn.Config(
         st.App(PROJECT / "app.py", middleware=[*map(Middleware, (Watching, Gate, LeftPages))]),
         lifespan="on",

@@ -12,10 +12,11 @@ from compute.exports.figures import Figure
 from compute.views import page as records
 from compute.views.shared import narrow_lists
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import lists, redrawn
+from compute.views.shared.drawing import lists, redrawn, written
 from compute.views.shared.theme import Legend
 from pages._shared import colours, export, page_run, pickers
 from pages._shared.escaping import text
+from pages._shared.streamlit_internals import Written
 
 ROW, HEAD = 35, 38
 """Heights of a table's rows and header, in pixels."""
@@ -47,18 +48,18 @@ def plot(part: records.Figure, **options: Any) -> None:
         return
     _head(part, one, part.legend)
     shown = redrawn(figure, colours.theme(), narrow=True) if colours.narrow() else figure
-    if "on_select" in options and shown.layout.clickmode is None:  # pyrefly: ignore
-        # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
-        shown.update_layout(clickmode="event+select")
+    layout: Any = shown.layout
     config: dict[str, Any] = {"displayModeBar": False}
     if browser.find() is None:
         image = {"format": "svg", "filename": key}
         config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
         config |= {"toImageButtonOptions": image}
-    if shown.layout.dragmode == "pan":  # pyrefly: ignore
+    if layout.dragmode == "pan":
         config |= {"scrollZoom": True}
     look: dict[str, Any] = {"config": config, "alt": one.title, "width": part.width}
-    st.plotly_chart(shown, theme=None, key=key, **look, **options)
+    content = written(shown, clicked="on_select" in options)
+    sent = Written(content, {"width": layout.width, "height": layout.height})
+    st.plotly_chart(sent, theme=None, key=key, **look, **options)
     export.figure(one)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from compute.exports.page_archive import Shown
 from compute.judgements import Choice
-from compute.reading.answers import Picked, Version
+from compute.reading.answers import Answers, Picked, Version
 from compute.reading.inputs import Inputs
 from compute.views.shared.query_slices import Kind
 
@@ -23,6 +23,8 @@ class PageRun:
 
     version: Version | None = None
     """None until app.py has let the page run."""
+    answers: Answers | None = None
+    """The store and what was read from it."""
     noticed: int | None = None
     """The store's count of damaged parts when the run started."""
     begun: float = 0.0

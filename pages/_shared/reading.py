@@ -21,7 +21,15 @@ from compute.store import damage, run_versions
 from compute.store.store import Part, Store
 from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
-from pages._shared import colours, following, metrics, page_files, page_run, sign_in
+from pages._shared import (
+    colours,
+    following,
+    metrics,
+    page_files,
+    page_run,
+    sign_in,
+    streamlit_internals,
+)
 from pages._shared.page_run import PageRun
 
 
@@ -38,16 +46,21 @@ def _verified(now: Settings, manifest: int) -> Thread:
     return damage.verify_beside(_answers(now).store)
 
 
-def _here() -> Answers:
+def _now() -> Answers:
     return _answers(settings.load())
 
 
-AHEAD = Ahead(_here, following)
+AHEAD = Ahead(_now, following)
+
+
+def _here() -> Answers:
+    """Answers of the store that this run of the page reads; its settings are read once."""
+    return page_run.current().answers or _now()
 
 
 def opened() -> Store:
     """The store for monitoring, which does not read its content."""
-    return _here().store
+    return _now().store
 
 
 def verify() -> Thread:
@@ -64,10 +77,12 @@ def store() -> Store:
 
 def begin(title: str) -> None:
     """Set the version that this run of a page reads, and its theme."""
+    here = _now()
     page_run.begin(
         PageRun(
             version=AHEAD.current(),
-            noticed=_here().store.noticed,
+            answers=here,
+            noticed=here.store.noticed,
             begun=time.monotonic(),
             page=title,
         )
@@ -247,7 +262,8 @@ def _through_app() -> None:
     bypassing app.py and its checks."""
     if page_run.current().version or "_alone" in st.session_state:
         # Fragments and callbacks also bypass app.py, long after it checked the sign-in.
-        sign_in.require(sign_in.VIEWER)
+        if not streamlit_internals.is_in_app():
+            sign_in.require(sign_in.VIEWER)
         return
     st.session_state["_alone"] = True
     st.navigation([st.Page(file) for file in page_files.PAGES], position="hidden")

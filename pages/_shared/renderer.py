@@ -25,6 +25,7 @@ from pages._shared import (
     page_run,
     pickers,
     reading,
+    streamlit_internals,
     system_pickers,
 )
 from pages._shared.served import Served
@@ -358,11 +359,15 @@ def _styled(
     if not (written or fills or shown.bold is not None):
         return frame
     own = [one for one in columns if not (one.is_text or one.drawn or one.in_files)]
-    styled = frame.style.format({one.head: _writer(one, shown.absent) for one in own})
-    css = DataFrame("", frame.index, frame.columns)
-    if shown.bold is not None:
-        css[:] = [["font-weight: bold" * bool(one) for one in row] for row in shown.bold]
-    return styled.apply(lambda _: css.assign(**fills), axis=None)
+    writers = {one.head: _writer(one, shown.absent) for one in own}
+    told = {head: [*map(writers.get(head, str), frame[head])] for head in frame}
+    css = {head: [""] * len(frame) for head in frame}
+    if shown.bold:
+        rows = [["font-weight: bold" * bool(one) for one in row] for row in shown.bold]
+        css = dict(zip(frame, map(list, zip(*rows, strict=True)), strict=True))
+    return streamlit_internals.styled(
+        frame, DataFrame(told, frame.index), [*(css | fills).values()]
+    )
 
 
 def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:

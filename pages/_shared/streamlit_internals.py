@@ -4,19 +4,25 @@ values of all pickers each time; `rerun` lets the server request a part once. - 
 sees the cookie of a sign-in, but only Streamlit can open it (`claims`). - `st.query_params` lacks
 what Streamlit drops from an address when the page changes (`query`). - Uploaded files stay in
 memory until their session ends, which no public call does (`uploads`). - `st.App` serves, but reads
-no options of `streamlit run` (`options`, `load_options`)."""
+no options of `streamlit run` (`options`, `load_options`). - `st.plotly_chart` copies, checks and
+writes a figure each time that it is shown (`Written`)."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+import plotly.io
 import streamlit as st
 from google.protobuf.message import DecodeError
-from streamlit import auth_util, file_util, runtime
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+from plotly.basedatatypes import BaseFigure
+from streamlit import auth_util, dataframe_util, file_util, runtime
 from streamlit import logger as streamlit_logger
+from streamlit.elements import arrow
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
@@ -41,6 +47,62 @@ options: Callable[..., Any] = cli.configurator_options
 load_options = bootstrap.load_config_options
 
 
+_to_json = plotly.io.to_json
+
+
+class Written(BaseFigure):
+    """A figure for `st.plotly_chart` that is sent as this JSON."""
+
+    def __init__(self, content: str, layout: Mapping[str, Any]) -> None:
+        """`layout`: width and height, as far as the figure sets them."""
+        vars(self).update(sent=_Sent(layout=layout))
+        vars(self)["sent"].content = content
+
+    def to_dict(self) -> dict[str, Any]:
+        return vars(self)["sent"]
+
+
+class _Sent(dict[str, Any]):
+    content: str
+
+
+def _written(figure: Any, **options: Any) -> str:
+    return figure.content if isinstance(figure, _Sent) else _to_json(figure, **options)
+
+
+vars(plotly.io)["to_json"] = _written
+
+
+_marshall_styler = arrow.marshall_styler
+
+
+def styled(rows: DataFrame, told: DataFrame, css: Sequence[Sequence[str]]) -> Styler:
+    """A table for `st.dataframe` with the text and, column by column, the CSS of each cell."""
+    found = rows.style
+    vars(found)["told"] = told, css
+    return found
+
+
+def _styled(proto: Any, styler: Styler, uuid: str) -> None:
+    if "told" not in vars(styler):
+        _marshall_styler(proto, styler, uuid)
+        return
+    told, css = vars(styler)["told"]
+    cells = (
+        (f"row{row}_col{column}", look)
+        for column, of in enumerate(css)
+        for row, look in enumerate(of)
+    )
+    proto.styler.uuid = uuid
+    proto.styler.styles = "\n".join(
+        f"#T_{uuid}_{cell} {{ {look} }}" for cell, look in cells if look
+    )
+    proto.styler.display_values = dataframe_util.convert_pandas_df_to_arrow_bytes(told)
+
+
+arrow.marshall_styler = _styled
+
+
 def session() -> str | None:
     """Id of the session whose page runs; None outside a server."""
     context = get_script_run_ctx()
@@ -58,6 +120,12 @@ def is_fragment_without_callback() -> bool:
     context = get_script_run_ctx()
     runs = bool(context and context.fragment_ids_this_run)
     return runs and not ThreadState.get().in_fragment_callback
+
+
+def is_in_app() -> bool:
+    """True while app.py runs, but not while a callback or a fragment runs by itself."""
+    context = get_script_run_ctx()
+    return bool(context and context.has_script_started and not context.fragment_ids_this_run)
 
 
 def query() -> str:

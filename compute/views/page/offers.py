@@ -1,6 +1,7 @@
 """Controls that several pages share, and the titles of datasets and systems."""
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -48,9 +49,9 @@ def baseline(ask: Ask, dataset: str) -> str:
 
 def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
     """Return the title of each row by the name in column `named`; equal titles include the name."""
-    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])
-    titles = rows["title"].where(~again, rows["title"] + " (" + rows[named] + ")")
-    return dict(zip(rows[named], titles, strict=True))
+    pairs = list(zip(rows[named], rows["title"], strict=True))
+    times = Counter(title for _, title in pairs)
+    return {name: of if of == name or times[of] < 2 else f"{of} ({name})" for name, of in pairs}
 
 
 def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:

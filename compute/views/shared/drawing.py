@@ -93,6 +93,17 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
     return _drawn(made.function, {**made.arguments, **other})
 
 
+def written(figure: go.Figure, *, clicked: bool) -> str:
+    """The figure as JSON, written once. `clicked`: a page answers clicks on its marks."""
+    kept: dict[bool, str] = vars(figure).setdefault("_written", {})
+    if clicked not in kept:
+        if clicked and figure.layout.clickmode is None:  # pyrefly: ignore
+            # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
+            figure.update_layout(clickmode="event+select")
+        kept[clicked] = figure.to_json(validate=False)
+    return kept[clicked]
+
+
 def behind(figure: go.Figure) -> dict[str, DataFrame]:
     """Return the frames among the arguments of the figure's function, by argument name."""
     made: Drawing | None = vars(figure).get("_drawing")

@@ -1,6 +1,14 @@
 """What is used of Streamlit besides its public interface stands in one module."""
 
 import re
+from math import isnan
+
+from pandas import DataFrame
+from pandas.testing import assert_frame_equal
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.elements import arrow
+from streamlit.proto.ArrowData_pb2 import ArrowData
+from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT
 from pages._shared import streamlit_internals
@@ -22,3 +30,43 @@ def test_no_other_module_imports_it() -> None:
         if line[0] not in PUBLIC and file.stem != "streamlit_internals"
     }
     assert not found
+
+
+def test_a_figure_is_sent_as_it_was_written() -> None:
+    """A function of a page sends JSON; what Streamlit writes of the same figure is equal."""
+
+    def page() -> None:
+        import plotly.graph_objects as go
+        import streamlit as st
+
+        from compute.views.shared.drawing import written
+        from pages._shared.streamlit_internals import Written
+
+        figure = go.Figure(go.Bar(x=[1, 2], y=[3.5, None]), {"height": 90})
+        st.plotly_chart(figure, key="theirs", theme=None)
+        sent = Written(written(figure, clicked=False), {"width": None, "height": 90})
+        st.plotly_chart(sent, key="ours", theme=None)
+
+    theirs, ours = AppTest.from_function(page).run().get("plotly_chart")
+    assert ours.proto.spec == theirs.proto.spec
+
+
+def test_written_cells_are_sent_as_pandas_would_write_them() -> None:
+    rows = DataFrame({"name": ["a<b", None], "n": [0.25, float("nan")]})
+    told = DataFrame({"name": ["a<b", "-"], "n": ["0.250", "-"]})
+    css = [["", "font-weight: bold"], ["color: red", ""]]
+    wanted = rows.style.set_uuid("u").format(
+        {"name": lambda v: v if isinstance(v, str) else "-", "n": _number}
+    )
+    look = DataFrame(dict(zip(rows, css, strict=True)))
+    theirs, ours = ArrowData(), ArrowData()
+    arrow.marshall_styler(theirs, wanted.apply(lambda _: look, axis=None), "u")
+    arrow.marshall_styler(ours, streamlit_internals.styled(rows, told, css), "u")
+    assert ours.styler.uuid == theirs.styler.uuid
+    assert {*ours.styler.styles.split("\n")} == {*theirs.styler.styles.split("\n")}
+    values = [convert_arrow_bytes_to_pandas_df(one.styler.display_values) for one in (ours, theirs)]
+    assert_frame_equal(*values)
+
+
+def _number(value: float) -> str:
+    return "-" if isnan(value) else f"{value:.3f}"

@@ -1,11 +1,8 @@
 """Descent of texts: among many streamed texts, find those of which a given text is a version or a
-part.
-
-A text is represented by the hashes of the character 5-grams of its words (`near_equal`). The
+part. A text is represented by the hashes of the character 5-grams of its words (`near_equal`). The
 similarity of two texts is the share of the shorter text's 5-grams that the other contains, so a
 chunk is similar to the document from which it was cut. For passages with one word in ten replaced,
-it is about .8.
-"""
+it is about .8."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,10 +1,8 @@
-"""Counts documents by their length in words, in the groups that are compared.
-
-Words of title and text together are separated by white space (in scripts without spaces, by ICU's
-dictionaries: `scripts.segmented`); the papers do not say how they count words. A part of the kind
-`length_counts` is a histogram of integers, so every quantile, mean and density derived from it is
-exact, for any top k up to 10 and any truncation of the lengths.
-"""
+"""Counts documents by their length in words, in the groups that are compared. Words of title and
+text together are separated by white space (in scripts without spaces, by ICU's dictionaries:
+`scripts.segmented`); the papers do not say how they count words. A part of the kind `length_counts`
+is a histogram of integers, so every quantile, mean and density derived from it is exact, for any
+top k up to 10 and any truncation of the lengths."""
 
 import time
 from pathlib import Path

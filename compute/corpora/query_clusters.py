@@ -1,9 +1,6 @@
-"""Clusters of queries with similar vectors, named after their distinctive words.
-
-The method is k-means (Lloyd 1982) on vectors of unit length, with a fixed seed. The number of
-clusters, from 2 to MOST, maximises the mean silhouette (Rousseeuw 1987); ties go to the smaller
-number.
-"""
+"""Clusters of queries with similar vectors, named after their distinctive words. The method is
+k-means (Lloyd 1982) on vectors of unit length, with a fixed seed. The number of clusters, from 2 to
+MOST, maximises the mean silhouette (Rousseeuw 1987); ties go to the smaller number."""
 
 import re
 from collections import Counter

@@ -1,9 +1,7 @@
 """Matches the judged documents of an older version of a collection with a newer version, by text.
-
 Equal ids count only if the texts are equal. A match is ambiguous if several documents with
 different judgements have the text, or if the best match is not clearly ahead of the second
-(`descent.is_ahead`).
-"""
+(`descent.is_ahead`)."""
 
 import hashlib
 from collections import defaultdict

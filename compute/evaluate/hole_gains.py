@@ -1,10 +1,8 @@
-"""Measures that have possible ranges: the gain of relevant unjudged documents, and the divisor.
-
-A measure here is a sum over the ranks of a list, divided by the value of the ideal order. The
-`Gain` of a measure computes its sum without the holes, the least and largest gain of 0 to m
-relevant holes (for one list, and for the difference of two lists), and the value of an ideal order.
-`holes.bounds` computes ranges from these.
-"""
+"""Measures that have possible ranges: the gain of relevant unjudged documents, and the divisor. A
+measure here is a sum over the ranks of a list, divided by the value of the ideal order. The `Gain`
+of a measure computes its sum without the holes, the least and largest gain of 0 to m relevant holes
+(for one list, and for the difference of two lists), and the value of an ideal order. `holes.bounds`
+computes ranges from these."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

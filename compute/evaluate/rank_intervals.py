@@ -1,9 +1,7 @@
-"""Rank intervals: the uncertainty of the ranking of systems on a leaderboard.
-
-Queries are resampled within each dataset, and datasets are resampled if there are enough. Groups
-and rank intervals both follow from the same simultaneous intervals of all pairs' differences, so
-they cannot contradict each other.
-"""
+"""Rank intervals: the uncertainty of the ranking of systems on a leaderboard. Queries are resampled
+within each dataset, and datasets are resampled if there are enough. Groups and rank intervals both
+follow from the same simultaneous intervals of all pairs' differences, so they cannot contradict
+each other."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
-"""The contribution of each rank to a measure that is a sum over the ranks.
-
-The input is the relevance at each rank of a list, nan for a hole. A rank contributes a gain divided
-by a discount; a score is the sum of these terms divided by a divisor.
-"""
+"""The contribution of each rank to a measure that is a sum over the ranks. The input is the
+relevance at each rank of a list, nan for a hole. A rank contributes a gain divided by a discount; a
+score is the sum of these terms divided by a divisor."""
 
 from collections.abc import Callable
 from typing import NamedTuple

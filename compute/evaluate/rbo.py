@@ -1,9 +1,7 @@
-"""Rank-biased overlap: the similarity of two rankings for a query, in which the top counts most.
-
-W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings (TOIS 28, 2010),
-equation 32: extrapolated, for lists of different lengths. The rankings are canonical runs, in which
-tied documents are already ordered, so there are no ties.
-"""
+"""Rank-biased overlap: the similarity of two rankings for a query, in which the top counts most. W.
+Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings (TOIS 28, 2010), equation
+32: extrapolated, for lists of different lengths. The rankings are canonical runs, in which tied
+documents are already ordered, so there are no ties."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,11 +1,8 @@
-"""Runs: hits ranked canonically, read from and written to TREC run files.
-
-Every number uses the canonical ranking: without self hits if the dataset excludes them, ordered by
-descending 32-bit score and then by descending doc_id bytes (trec_eval's order, as in pytrec_eval),
-with one rank per document, truncated at a depth. Millions of hits are ranked by sorting numbers: a
-query's position among the ids and the score form a 64-bit key. Ids are compared only if scores are
-equal.
-"""
+"""Runs: hits ranked canonically, read from and written to TREC run files. Every number uses the
+canonical ranking: without self hits if the dataset excludes them, ordered by descending 32-bit
+score and then by descending doc_id bytes (trec_eval's order, as in pytrec_eval), with one rank per
+document, truncated at a depth. Millions of hits are ranked by sorting numbers: a query's position
+among the ids and the score form a 64-bit key. Ids are compared only if scores are equal."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +44,7 @@ RANKED_LINE = trec.Layout(
 _HITS = parquet_files.schema("query_id:large_string doc_id:large_string score:double")
 _LARGEST = 2**31 - 1
 """Maximum number of bytes in one piece of a column of type `string`."""
-_WRITTEN = 1_000_000  # lines at a time
+_WRITTEN = 1_000_000  # lines that are written at a time
 _SLICE = 1 << 16
 """Approximate number of hits ranked together; their arrays fit into a processor's caches."""
 _SIGN = np.uint32(1 << 31)
@@ -87,7 +84,7 @@ class Run:
             yield from table.to_batches(max_chunksize=size)
             return
         rows = np.arange(size)
-        with ThreadPoolExecutor(1) as pool:  # the next one is made while this one is used
+        with ThreadPoolExecutor(1) as pool:  # the next block is made while this one is used
             ahead = pool.submit(self.content.batch, rows)
             for start in range(size, len(self.content.order), size):
                 now, ahead = ahead, pool.submit(self.content.batch, rows + start)
@@ -256,9 +253,9 @@ def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64
 def _key(query: NDArray[np.int32], score: NDArray[np.float64]) -> Keys:
     """Return sort keys: the query's number in the upper 32 bits, and the bits of the score in the
     lower ones, changed so that larger scores come first."""
-    with np.errstate(over="ignore"):  # beyond 32 bits: larger than all others, as in C
+    with np.errstate(over="ignore"):  # scores beyond 32 bits become infinite, as in C
         single = score.astype(np.float32)
-    single += np.float32(0)  # -0 is 0
+    single += np.float32(0)  # turns -0 into 0
     bits = single.view(np.uint32)
     # Positive floats have the order of their bits, negative ones the reverse.
     np.bitwise_xor(bits, ~_SIGN, out=bits, where=bits < _SIGN)

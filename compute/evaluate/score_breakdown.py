@@ -1,8 +1,6 @@
-"""Breakdown of a query's score: the gain at each rank, its discount, and the ideal order.
-
-The sums are those of `measures`, added in the same order, so a total equals the stored score to the
-last bit.
-"""
+"""Breakdown of a query's score: the gain at each rank, its discount, and the ideal order. The sums
+are those of `measures`, added in the same order, so a total equals the stored score to the last
+bit."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
-"""The measures by which a run is scored: the default measures, and additional ones.
-
-Scores by additional measures are stored in the same part as the others, whose fingerprint includes
-their names. A part without additional measures has the same fingerprint as before they existed.
-"""
+"""The measures by which a run is scored: the default measures, and additional ones. Scores by
+additional measures are stored in the same part as the others, whose fingerprint includes their
+names. A part without additional measures has the same fingerprint as before they existed."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,9 +1,7 @@
 """Tests of paired differences: is the difference between two systems significant on these queries?
-
 Values form a matrix of systems x queries without absent values. Weights let the parts of a dataset
 count equally, or are given for its queries. The null hypothesis for a pair of systems is that each
-query's difference is as likely to have the other sign; with families, that each family's sum is.
-"""
+query's difference is as likely to have the other sign; with families, that each family's sum is."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

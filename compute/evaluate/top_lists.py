@@ -1,8 +1,6 @@
-"""The top ranks of systems and their judgements, as arrays.
-
-The *gain* of a judged document is its relevance, at least 0; that of a hole is unknown. Only
-queries with a judgement are evaluated, since the others have no score that a hole could change.
-"""
+"""The top ranks of systems and their judgements, as arrays. The *gain* of a judged document is its
+relevance, at least 0; that of a hole is unknown. Only queries with a judgement are evaluated, since
+the others have no score that a hole could change."""
 
 import math
 from collections.abc import Sequence

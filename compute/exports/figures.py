@@ -245,7 +245,7 @@ def _png(drawn: Picture) -> bytes:
     dots = round(DOTS / 0.0254)
     held = b"pHYs" + struct.pack(">IIB", dots, dots, 1)
     chunk = struct.pack(">I", len(held) - 4) + held + struct.pack(">I", zlib.crc32(held))
-    head = 8 + 25  # the signature, then IHDR, after which it is allowed
+    head = 8 + 25  # signature and IHDR, after which pHYs is allowed
     return content[:head] + chunk + content[head:]
 
 

@@ -1,11 +1,8 @@
 """Computes the agreement of assessors who judged the same pairs, and lists the pairs on which they
-disagree.
-
-Every interval comes from a percentile bootstrap over the pairs (a query with a document), with a
-fixed seed. Kappa and alpha are 1 for people who always agree and 0 for agreement by chance. If all
-labels are the same grade, chance explains everything, and neither is defined. Only blind labels are
-compared: those given on the Query page, with systems and ranks in view, are left out.
-"""
+disagree. Every interval comes from a percentile bootstrap over the pairs (a query with a document),
+with a fixed seed. Kappa and alpha are 1 for people who always agree and 0 for agreement by chance.
+If all labels are the same grade, chance explains everything, and neither is defined. Only blind
+labels are compared: those given on the Query page, with systems and ranks in view, are left out."""
 
 from collections.abc import Callable, Collection, Mapping
 from itertools import combinations

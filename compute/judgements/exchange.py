@@ -243,7 +243,7 @@ def _time(text: str, where: str) -> str | None:
     try:
         time = datetime.fromisoformat(text)
         in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
-    except (ValueError, OverflowError):  # In UTC a time in the year 1 may fall before it.
+    except (ValueError, OverflowError):  # In UTC, a time in the year 1 may be before it.
         raise WrongInput(f"{where}: time is {text[:40]!r}, not of ISO 8601; fix the line") from None
     return in_utc.isoformat(timespec="microseconds")
 

@@ -1,9 +1,7 @@
-"""Orders in which the unjudged pairs in the systems' top k are judged.
-
-An order is a pure function of the ranked lists and the existing judgements. It is computed when a
-task is made; an order that learns from judgements (`ADAPTIVE`) is worth recomputing for the
-remaining pairs. `tests/benchmarks/orders.py` compares the orders by simulated judging.
-"""
+"""Orders in which the unjudged pairs in the systems' top k are judged. An order is a pure function
+of the ranked lists and the existing judgements. It is computed when a task is made; an order that
+learns from judgements (`ADAPTIVE`) is worth recomputing for the remaining pairs.
+`tests/benchmarks/orders.py` compares the orders by simulated judging."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,9 +20,9 @@ from compute.evaluate.estimates.frames import Frame, of_lists
 
 CUT = 10
 """Cut-off of nDCG in `impact`, as on the leaderboard."""
-_MANY = 6  # systems that have a document: so many or more
-_RANKS = (1, 2, 3, 5, 10, 1_000_000)  # the last ranks of groups of best ranks
-_ROWS = 10_000  # pairs whose differences are taken at a time
+_MANY = 6  # numbers of systems from this one on are one group
+_RANKS = (1, 2, 3, 5, 10, 1_000_000)  # last rank of each group of best ranks
+_ROWS = 10_000  # pairs whose differences are computed at a time
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]

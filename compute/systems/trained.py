@@ -1,8 +1,5 @@
-"""Trained models: parts of the store that hold a folder, as weights that a system loads.
-
-A model is looked up in the home of the current settings, as weights of the hub are in the hub's
-cache.
-"""
+"""Trained models: parts of the store that hold a folder, as weights that a system loads. A model is
+looked up in the home of the current settings, as weights of the hub are in the hub's cache."""
 
 import hashlib
 import shlex

@@ -1,8 +1,5 @@
-"""Compares counted corpora and stores their similarities beside the counts.
-
-Only complete counts are compared. Shipped counts are truncated, so their similarities are shipped
-too.
-"""
+"""Compares counted corpora and stores their similarities beside the counts. Only complete counts
+are compared. Shipped counts are truncated, so their similarities are shipped too."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

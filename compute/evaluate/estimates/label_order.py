@@ -1,11 +1,9 @@
-"""Does the ranking of systems survive errors in the labels? Simulates scores under such errors.
-
-In each draw, every label that was not audited is wrong with an error rate that is plausible for its
+"""Does the ranking of systems survive errors in the labels? Simulates scores under such errors. In
+each draw, every label that was not audited is wrong with an error rate that is plausible for its
 stratum after the audit (`label_errors.rates`). A wrong label gets another grade as often as the
 audit found that grade instead. Audited labels are known. So the probability of an order flip
 includes two uncertainties: the rates, and which labels are wrong. Labels outside the frame do not
-change.
-"""
+change."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,11 +1,8 @@
-"""Predicts the grade of a pair from its ranks in the runs and from the grades so far.
-
-The model is a linear mixed model of fused ranks, the logarithm of each system's rank under a ridge
-penalty, and an effect of the query that is shrunk towards 0 (the best linear unbiased prediction;
-Henderson 1975, Biometrics 31). The amount of shrinkage maximises the likelihood. Estimates are
-unbiased even with poor predictions, since the sample corrects them, but good predictions need
-smaller samples.
-"""
+"""Predicts the grade of a pair from its ranks in the runs and from the grades so far. The model is
+a linear mixed model of fused ranks, the logarithm of each system's rank under a ridge penalty, and
+an effect of the query that is shrunk towards 0 (the best linear unbiased prediction; Henderson
+1975, Biometrics 31). The amount of shrinkage maximises the likelihood. Estimates are unbiased even
+with poor predictions, since the sample corrects them, but good predictions need smaller samples."""
 
 from dataclasses import dataclass
 from functools import cached_property

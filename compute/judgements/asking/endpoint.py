@@ -1,7 +1,5 @@
-"""The server of an LLM, with OpenAI's chat interface.
-
-Errors never repeat anything that the server sent, since it may echo the key or a text.
-"""
+"""The server of an LLM, with OpenAI's chat interface. Errors never repeat anything that the server
+sent, since it may echo the key or a text."""
 
 import importlib.util
 import logging

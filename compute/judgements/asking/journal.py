@@ -39,9 +39,9 @@ requests = Table(
     state.metadata,
     Column("id", Text, primary_key=True),
     *state.texts("dataset", "machine", "query_id", "doc_id", "job"),
-    *state.texts("prompt"),  # version, and a hash of all that was the same
-    Column("tokens", BigInteger, nullable=False),  # the most it can take, then what it took
-    Column("outcome", Text),  # absent while it is under way
+    *state.texts("prompt"),  # version, and a hash of what all requests share
+    Column("tokens", BigInteger, nullable=False),  # the maximum, then the actual number
+    Column("outcome", Text),  # absent while it is pending
     Column("relevance", BigInteger),
     Column("reason", Text, nullable=False, default=""),
     Column("asked", Text, nullable=False),

@@ -1,8 +1,6 @@
-"""The prompt for one document, and the parser of its answer.
-
-The prompt consists of the guideline, the names of the grades, one query and one document. It
-contains no grade that was given, and no other document.
-"""
+"""The prompt for one document, and the parser of its answer. The prompt consists of the guideline,
+the names of the grades, one query and one document. It contains no grade that was given, and no
+other document."""
 
 import hashlib
 import json

@@ -1,10 +1,7 @@
 """Draws audits: tasks that mix officially judged pairs with unjudged ones, so that nobody knows
-which pairs are audited.
-
-The inclusion probability of each drawn pair is stored as its size. The strata are the official
-grade, the system that profits (the one that ranks the pair best) and, if an LLM's grades are given,
-whether they differ from the official ones.
-"""
+which pairs are audited. The inclusion probability of each drawn pair is stored as its size. The
+strata are the official grade, the system that profits (the one that ranks the pair best) and, if an
+LLM's grades are given, whether they differ from the official ones."""
 
 from dataclasses import dataclass
 

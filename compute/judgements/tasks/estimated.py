@@ -230,7 +230,7 @@ def _within(
         try:
             found.insert(0, (batch, batch.order(frame), number))
         except Missing:
-            continue  # Its judgements are known to later batches.
+            continue  # Later batches know its judgements.
     return found
 
 

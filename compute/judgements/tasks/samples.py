@@ -1,8 +1,6 @@
-"""Samples of tasks, as stored: the drawn pairs with their sizes and priorities.
-
-A batch stores every pair that it could have drawn, since the inclusion probabilities depend on all
-of them. Pairs of the frame that are not stored had been judged before.
-"""
+"""Samples of tasks, as stored: the drawn pairs with their sizes and priorities. A batch stores
+every pair that it could have drawn, since the inclusion probabilities depend on all of them. Pairs
+of the frame that are not stored had been judged before."""
 
 import json
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
-"""The model: an encoder that reads a query, and two heads that determine BM25's query terms.
-
-a(q) = ReLU(W enc(q)_CLS) adds word pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weights
-those of the query. The encoder reads [CLS] and the query's word pieces.
-"""
+"""The model: an encoder that reads a query, and two heads that determine BM25's query terms. a(q) =
+ReLU(W enc(q)_CLS) adds word pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weights those of
+the query. The encoder reads [CLS] and the query's word pieces."""
 
 import json
 from collections.abc import Iterator, Sequence

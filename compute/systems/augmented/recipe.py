@@ -1,7 +1,5 @@
 """The recipe of `bm25-augmented`: the identity of its weights, its training, and its search.
-
-Importing this loads nothing heavy.
-"""
+Importing this loads nothing heavy."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Training loop: batches, steps, an evaluation after each epoch, and checkpoints to resume from.
-
 All randomness comes from the seed: the batches of an epoch from seed and epoch, and dropout from
-torch's generator, whose state a checkpoint stores with that of the optimiser.
-"""
+torch's generator, whose state a checkpoint stores with that of the optimiser."""
 
 import time
 from collections.abc import Iterator

@@ -1,9 +1,6 @@
 """Reranking: a model that reads both query and document rescores the first ranks of another
-system's run.
-
-Every reranker is a combiner of one run. torch and its libraries are imported inside the functions
-that compute.
-"""
+system's run. Every reranker is a combiner of one run. torch and its libraries are imported inside
+the functions that compute."""
 
 from __future__ import annotations
 

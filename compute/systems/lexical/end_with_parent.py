@@ -1,8 +1,6 @@
-"""Run a command that ends when its caller does: `python end_with_parent.py COMMAND…`.
-
-The caller holds the other end of standard input. However the caller dies, even by kill -9, the pipe
-closes and the command is killed. A signal handler could not guarantee that.
-"""
+"""Run a command that ends when its caller does: `python end_with_parent.py COMMAND…`. The caller
+holds the other end of standard input. However the caller dies, even by kill -9, the pipe closes and
+the command is killed. A signal handler could not guarantee that."""
 
 import os
 import signal

@@ -1,9 +1,6 @@
 """Impact indexes: texts are weighted terms, compared by their inner product with Anserini and
-Lucene.
-
-Weights are rounded to integers, which Lucene stores as term frequencies. The score of a document is
-exactly the inner product of the rounded weights.
-"""
+Lucene. Weights are rounded to integers, which Lucene stores as term frequencies. The score of a
+document is exactly the inner product of the rounded weights."""
 
 from __future__ import annotations
 

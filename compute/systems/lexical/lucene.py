@@ -1,10 +1,7 @@
 """Uses Lucene through Anserini's commands: writes a collection, indexes it, searches, reads the
-run.
-
-Anserini's run files have columns separated by spaces, and ties are broken by document id. So Lucene
-gets padded serial numbers in the byte order of the ids: ids may contain anything, and the run is
-the same as with the ids.
-"""
+run. Anserini's run files have columns separated by spaces, and ties are broken by document id. So
+Lucene gets padded serial numbers in the byte order of the ids: ids may contain anything, and the
+run is the same as with the ids."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Dense retrieval with any encoder: encodes, stores and searches vectors.
-
-faiss and the models are imported inside the functions that compute.
-"""
+"""Dense retrieval with any encoder: encodes, stores and searches vectors. faiss and the models are
+imported inside the functions that compute."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Late interaction: one vector per token, candidates from approximate search, and exact MaxSim.
-
-faiss, torch and sentence-transformers are imported inside the functions that compute.
-"""
+faiss, torch and sentence-transformers are imported inside the functions that compute."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""MaxSim, the score of late interaction, over token vectors in memory-mapped shards.
-
-Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
-Interaction over BERT", SIGIR 2020, equation 3.
-"""
+"""MaxSim, the score of late interaction, over token vectors in memory-mapped shards. Khattab and
+Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over
+BERT", SIGIR 2020, equation 3."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

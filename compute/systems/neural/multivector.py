@@ -1,7 +1,5 @@
 """Loads models that give one vector for each token of a text, whatever kind of model they are.
-
-torch and sentence-transformers are imported inside the functions.
-"""
+torch and sentence-transformers are imported inside the functions."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,9 +1,7 @@
-"""Searches vectors with FAISS: exactly, through a graph (HNSW), or in clusters (IVF, IVF-PQ).
-
-All scores are inner products. Vectors are in memory-mapped shards (see encoding.py), which are read
+"""Searches vectors with FAISS: exactly, through a graph (HNSW), or in clusters (IVF, IVF-PQ). All
+scores are inner products. Vectors are in memory-mapped shards (see encoding.py), which are read
 block by block. An approximate index contains the vectors itself, so the shards are removed once it
-is built, unless they are needed to refine its results.
-"""
+is built, unless they are needed to refine its results."""
 
 import mmap
 import os

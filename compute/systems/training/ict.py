@@ -1,8 +1,6 @@
-"""The inverse cloze task: a sentence should retrieve its document.
-
-Lee, Chang and Toutanova, "Latent Retrieval for Weakly Supervised Open Domain Question Answering",
-ACL 2019; as ICT (HerBERT-base) in BEIR-PL, Wojtasik et al., 2023.
-"""
+"""The inverse cloze task: a sentence should retrieve its document. Lee, Chang and Toutanova,
+"Latent Retrieval for Weakly Supervised Open Domain Question Answering", ACL 2019; as ICT
+(HerBERT-base) in BEIR-PL, Wojtasik et al., 2023."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -35,7 +35,7 @@ def under_way(settings: Settings, system: str) -> DataFrame:
     for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
         try:
             found = json_files.parsed(file.read_text("utf-8"))["system"] == system
-        except (OSError, ValueError, KeyError):  # it is being removed or rewritten
+        except (OSError, ValueError, KeyError):  # the file is being removed or rewritten
             continue
         if found:
             return frame(rows(file.parent))

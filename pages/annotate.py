@@ -1,4 +1,4 @@
-"""Judge: tasks, and the form for judging unjudged documents blind."""
+"""Judge: judging tasks, and the form in which assessors judge documents blind."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Answers that a browser kept because the form was left before they were sent."""
+"""Answers that stayed in a browser because the form was left before they were sent."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _KEY = "_kept"
 
 
 def save(scope: str = "") -> None:
-    """Save the answers that this browser keeps for forms other than `scope`'s; report failures."""
+    """Save the answers kept in this browser for forms other than `scope`'s, and report failures."""
     found = (st.session_state.get(_KEY) or {}).get("found") or []
     whose: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in found:
@@ -42,7 +42,7 @@ def _save(task_id: str, name: str, records: list[dict[str, Any]]) -> None:
 
 
 def _person(task: tasks.Task, name: str) -> Annotator:
-    """Assessor of the answers. Raises WrongInput for a person who may not judge here."""
+    """Return the assessor who gave the answers. Raises WrongInput if they may not judge here."""
     person = annotators.known_as(name)
     if not task.admits(person.name):
         raise WrongInput(f"{name} is not an assessor of the task {task.title}")

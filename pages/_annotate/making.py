@@ -1,4 +1,4 @@
-"""Creating a task, and its creator's view, which names systems and orders."""
+"""Creating a task, and the view of its creator, which names systems and orders."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -36,7 +36,7 @@ from pages._shared.reading import read
 
 
 def making() -> None:
-    """The form that creates a task."""
+    """Draw the form that creates a task."""
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     runs = read(annotate_select.judgeable)
     if runs.empty:
@@ -63,11 +63,11 @@ def making() -> None:
 
 
 def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
-    """The form of a new task; its button creates the task or previews the sample's precision."""
+    """Draw the fields of a new task; its buttons create it or preview the sample's precision."""
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     named = [one for one in st.query_params.get_all("systems") if one in systems]
-    # Outside the form, so that the baselines follow the chosen systems.
+    # The systems are outside the form, so that the baselines follow the choice.
     chosen = _systems(systems, named, titles)
     with st.form(f"new_{dataset}", width=760):
         named_so = _unused(title)
@@ -80,7 +80,7 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
         drawing.caption(f"Random sample: {figures.SAMPLE_NEEDS}")
         given |= _estimated(sorted(chosen, key=lambda one: one not in named), titles, named)
         given |= _judges(grading.of_levels(levels))
-        # Above the button, since a message below it may be out of sight in a small window.
+        # Messages are above the button, since below it they may be out of sight.
         above = st.container()
         with st.container(horizontal=True):
             made = st.form_submit_button("Create task", type="primary")
@@ -102,7 +102,7 @@ def _systems(
 
 
 def _unused(title: str) -> str:
-    """A name for a task on a dataset that no other task has."""
+    """Return a name for a task on a dataset that no other task has."""
     name, others = f"Unjudged documents of {title}", tasks.tasks(reading.store())
     names = (name if n == 1 else f"{name} ({n})" for n in count(1))
     return next(one for one in names if one not in {other.title for other in others})
@@ -111,7 +111,8 @@ def _unused(title: str) -> str:
 def _estimated(
     systems: Sequence[str], titles: Mapping[str, str], named: Sequence[str]
 ) -> dict[str, Any]:
-    """Target of a random sample; at first the difference if the address has `named` two systems."""
+    """Draw the fields for the target of a random sample. The default is a difference if the address
+    names two systems (`named`)."""
     of_two = len(named) == 2
     with st.expander("Target of a random sample", expanded=of_two):
         one, two, three = st.columns(3)
@@ -135,7 +136,7 @@ _USUAL = f"{samples.MEASURES[0]} (in an audit {samples.USUAL[sampling.AUDIT]})"
 
 
 def _of_sample(given: dict[str, Any]) -> dict[str, str]:
-    """Target of the estimate for a planned task."""
+    """Return the fields of a planned sample's target; none for other orders."""
     if given["order"] != orders.SAMPLED:
         return {}
     baseline = (given["baseline"] or "") if given["goal"] == sampling.DIFFERENCES else ""
@@ -147,8 +148,8 @@ def _of_sample(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _numbers() -> dict[str, Any]:
-    """Depth, number and seed. Bounds are checked when the task is created, since a field with
-    bounds disables the button and may show the reason out of sight."""
+    """Draw the fields for depth, number and seed. Bounds are checked when the task is created,
+    since a field with bounds disables the button and may show the reason out of sight."""
     one, two, three = st.columns(3)
     depth = one.number_input(
         "Pool depth (k)",
@@ -169,7 +170,7 @@ def _numbers() -> dict[str, Any]:
 
 
 def _judges(grades: grading.Grades) -> dict[str, Any]:
-    """Grades, assessors and guideline; an unchanged guideline is left out."""
+    """Draw the fields for grades, assessors and guideline; an unchanged guideline is None."""
     left, right = st.columns(2)
     lines = left.text_area("Grades, one per line", grading.lines(grades), height=122)
     annotators = right.text_area("Assessors (one per line; empty = anyone)", height=122)
@@ -242,7 +243,7 @@ def _expect(dataset: str, given: dict[str, Any]) -> None:
 
 
 def details(task: Task) -> None:
-    """Progress and settings of a task, and the versions of its guideline."""
+    """Draw the progress and settings of a task, and its guideline."""
     _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
@@ -267,7 +268,7 @@ def details(task: Task) -> None:
 
 
 def _more(task: Task) -> None:
-    """The form that extends a sample."""
+    """Draw the form that extends a sample."""
     st.markdown("**Extend the sample**")
     operator = sign_in.may(sign_in.OPERATOR)
     runs, titles = read(annotate_select.judgeable), system_pickers.titles()
@@ -304,7 +305,7 @@ def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
 
 
 def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
-    """Judgements by assessor, with a link to their effect."""
+    """Draw the judgements by assessor, with a link to their effect."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty and not counts["given"]:
@@ -324,7 +325,7 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
 
 
 def _guideline(task: Task) -> None:
-    """The form of the guideline; only operators may save a new version."""
+    """Draw the form of the guideline; only operators may save a new version."""
     operator = sign_in.may(sign_in.OPERATOR)
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)

@@ -1,5 +1,5 @@
 """Sections of the Judge page: the list of tasks, and the form for judging a task. Neither names a
-system, an order or other people's judgements: assessors judge blind."""
+system, an order or other people's judgements, because assessors judge blind."""
 
 import hashlib
 import secrets
@@ -37,11 +37,11 @@ from pages._shared import (
 from pages._shared.reading import read
 
 MOST = 50
-"""Tasks on the list, newest first."""
+"""Most tasks listed, the newest first."""
 
 
 def named(key: str) -> Task | None:
-    """The task that the address names under `key`; reports a task that does not exist."""
+    """Return the task that the address names under `key`, if any; report an unknown task."""
     task_id = st.query_params.get(key, "")
     found = tasks.tasks(reading.store(), [task_id]) if task_id else []
     if task_id and not found:
@@ -50,13 +50,13 @@ def named(key: str) -> Task | None:
 
 
 def go(**names: str) -> None:
-    """Change the view; for the `on_click` of a button."""
+    """Change the view to these values of the address; for the `on_click` of a button."""
     st.query_params.from_dict(names)
     navigation.at_top()
 
 
 def listed() -> None:
-    """All tasks with their progress, and two buttons each."""
+    """Draw all tasks with their progress, and two buttons each."""
     late_answers.save()
     store = reading.store()
     found = tasks.tasks(store)
@@ -84,7 +84,8 @@ def listed() -> None:
 
 
 def _texts_first() -> None:
-    """Message if no dataset with ranked lists has texts, with the command that adds them."""
+    """If no dataset with runs has texts, say that assessors would see ids, and link to the
+    import."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
         drawing.caption(
@@ -108,7 +109,7 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
 
 
 def judging(task: Task) -> None:
-    """The form, once the assessor is known."""
+    """Draw the form, once the assessor is known."""
     address.remember("dataset", task.dataset)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
@@ -128,11 +129,11 @@ def judging(task: Task) -> None:
 @st.fragment
 @failures.guarded
 def _form(task_id: str, person: Annotator) -> None:
-    """Save the form's answers and send the next documents; it is a fragment, so that it is fast."""
+    """Save the form's answers and send the next documents; as a fragment this is fast."""
     reading.follow()
     store = reading.store()
     task = tasks.task(store, task_id)
-    # The fragment reruns with the assessor of its first run.
+    # The fragment reruns with the assessor of its first run, who may have changed since.
     person = annotators.known_as(person.name)
     scope = _scope(task_id, person.name)
     st.session_state["_at_form"] = task_id, person
@@ -146,7 +147,7 @@ def _form(task_id: str, person: Annotator) -> None:
 
 
 def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[str, Any]]:
-    """Next document of an assessor whose log is saved, and the form's data."""
+    """Save the answers in an assessor's log; return the next documents and data for the form."""
     store, log, trouble = reading.store(), _log(scope), ""
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
     now = queue.texts_now(store, task.dataset)
@@ -156,7 +157,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
         hand = queue.exchange(store, task, person, new)
         saved.update(one.entry for one in new)
     except (Conflict, Unavailable) as error:
-        # The form stays open; it keeps the answers and resends them by itself.
+        # The form stays open, keeps the answers, and resends them by itself.
         hand, trouble = queue.before(store, task, person), str(error)
     if not queue.is_here(store, task.dataset):
         hand, trouble = replace(hand, held=(), last=None), queue.gone(task.dataset)
@@ -167,7 +168,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 
 
 def _what_next(task: Task) -> None:
-    """Links for assessors with nothing left to judge; their targets name systems."""
+    """Draw links for assessors with nothing left to judge; the linked pages name systems."""
     with st.container(horizontal=True):
         for label, page, names in _outcomes(task):
             if st.button(label, icon=":material/arrow_forward:"):
@@ -179,7 +180,7 @@ def _what_next(task: Task) -> None:
 
 
 def _outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Label, page and address of each view that shows what the judgements brought."""
+    """Yield label, page and address of each view that shows the effect of the judgements."""
     bare = task.dataset in set(reading.read(catalogue.unjudged, added=False)["dataset"])
     if deciding.tells_apart(task) and bare:
         yield "Comparison", "compare", dict(zip("ab", task.systems, strict=True))
@@ -191,7 +192,7 @@ def _outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def _scope(task_id: str, person: str) -> str:
-    """Key of a person's answers to a task."""
+    """Return the key of a person's answers to a task."""
     return hashlib.sha256(f"{task_id}\0{person}".encode()).hexdigest()[:16]
 
 
@@ -207,7 +208,7 @@ def _leave() -> None:
 
 @failures.guarded
 def _let_go() -> None:
-    """Save the answers sent last if the form is not redrawn, and release its pairs."""
+    """Save the answers sent last, if the form will not be redrawn, and release its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
         person = annotators.known_as(person.name)
@@ -218,7 +219,7 @@ def _let_go() -> None:
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:
-    """Recompute an order that learns from judgements from time to time, in the background."""
+    """Recompute, in the background, an order that learns, after enough further judgements."""
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
     if abs(judged - last) >= adaptive_order.EVERY:
         st.session_state[f"_arranged-{scope}"] = judged
@@ -227,12 +228,13 @@ def _rearrange(task: Task, judged: int, scope: str) -> None:
 
 @st.fragment(run_every="120s")
 def _stay() -> None:
-    """An occasional empty fragment, so that a browser that finds a new server reruns the page.
-    Otherwise it would ask the new server only for the form, which that server has never drawn."""
+    """Run an empty fragment from time to time, so that a browser that finds a new server reruns the
+    page. Otherwise it would ask the new server only for the form, which that server has never
+    drawn."""
 
 
 def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
-    """Everything that the browser is told, except which of its answers are saved."""
+    """Return all data for the form, except which of its answers are saved."""
     scope = _scope(task.id, person.name)
     last = [hand.last] if hand.last else []
     found = _sheets(task, [*hand.held, *last], scope)
@@ -258,14 +260,15 @@ def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
 
 
 def _turn() -> dict[str, Any]:
-    """Number of this session's message to the browser, by which the form detects old messages."""
+    """Return the number of this session's message to the browser; the form ignores older ones."""
     session = st.session_state.setdefault("_form_session", secrets.token_hex(8))
     st.session_state["_form_turn"] = turn = st.session_state.get("_form_turn", 0) + 1
     return {"session": session, "turn": turn}
 
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
-    """Sheets of pairs by id; earlier sheets are cached, so that a key press reads little."""
+    """Return the sheets of pairs by id, caching earlier sheets, so that a key press reads
+    little."""
     judged = queue.texts(reading.parts(), task.dataset)
     of, known = st.session_state.get(f"_sheets-{scope}", (judged, {}))
     known = known if of == judged else {}

@@ -1,1 +1,1 @@
-"""The sections of the Compare page."""
+"""Sections of the Compare page."""

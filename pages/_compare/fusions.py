@@ -1,4 +1,4 @@
-"""The form that stores a fusion."""
+"""The button that stores a fusion."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pages._shared import sign_in as who
 
 
 def store(fusion: str, dataset: str) -> None:
-    """A button that starts a job; people who may not start jobs get a message."""
+    """Draw a button that starts a job; people who may not start jobs see a message instead."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
     elif st.button(escaping.text(f"Store {fusion}"), icon=":material/play_arrow:"):

@@ -11,7 +11,7 @@ from pages._shared import sign_in as who
 
 
 def apart(dataset: str, a: str, b: str) -> None:
-    """Differences that judging could detect, and the button (or a message without the role)."""
+    """State the detectable differences and draw the button; without the role, a message instead."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
         return

@@ -1,1 +1,1 @@
-"""The sections of the Data page."""
+"""Sections of the Data page."""

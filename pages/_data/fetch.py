@@ -1,4 +1,4 @@
-"""Fetch section of the Data page: downloads from the datasets' publishers."""
+"""The Fetch section of the Data page: downloads from the datasets' publishers."""
 
 import shutil
 
@@ -17,7 +17,7 @@ Beat = list[tuple[str, str]]
 
 
 def section() -> None:
-    """Archives of the catalogue's datasets: stored ones, and a button that downloads others."""
+    """Draw the archives of the catalogue's datasets, and a button that downloads missing ones."""
     store = reading.store()
     before = _beat(store)
     rows = offers.listed(store.settings)
@@ -42,7 +42,7 @@ def section() -> None:
 
 
 def _start(store: Store, rows: DataFrame, names: list[str]) -> None:
-    """The chosen archives, and the button."""
+    """Draw the picker of archives and the button."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -68,7 +68,7 @@ def _beat(store: Store) -> Beat:
 
 
 def _watch(store: Store, before: Beat) -> None:
-    """Running downloads, and the reason if the last one failed."""
+    """Show running downloads, and why the last one failed, if it did."""
     active = any(state in ("queued", "running") for _, state in before)
     st.fragment(_progress, run_every="2s" if active else None)(store, before)
 

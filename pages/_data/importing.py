@@ -1,4 +1,4 @@
-"""Import section of the Data page: files are checked first, then imported."""
+"""The Import section of the Data page: files are checked first, then imported."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -36,7 +36,7 @@ NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
 _TEXTS = (_ARCHIVE, "documents")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
-"""Kinds of dataset files other than runs, with their names in an import."""
+"""Kinds of files that define a dataset, with their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
 _FIRST, _RERANKS = "First stage", "The system whose lists this run reranks, if it does."
 _RUNS_ONLY = "No judgements? Import the runs, compare their rankings, then judge documents."
@@ -44,13 +44,13 @@ _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
 }
-"""Width of columns with short words, which leaves room for sentences."""
+"""Columns of short words are narrow, which leaves room for sentences."""
 Answers = list[dict[str, Any]]
-"""For each checked file: file (its name), tag, and report (kind, counts, refused)."""
+"""An answer for each checked file: file (its name), tag, and report (kind, counts, refused …)."""
 
 
 def section() -> None:
-    """Target of the files, the report on them, and the import."""
+    """Draw the target of the files, the report on them, and the import."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -66,7 +66,7 @@ def section() -> None:
             _RUNS_ONLY * (st.query_params.get("have") == "runs"),
         )
         return
-    with st.container():  # otherwise parts below would move and appear twice while being drawn
+    with st.container():  # without it, parts below would move and appear twice while being drawn
         reports = _looked_at(to, files)
         _ask(reports, files)
     bare = to in set(read(catalogue.unjudged, added=False)["dataset"])
@@ -84,7 +84,7 @@ def section() -> None:
 
 
 def _dataset() -> str:
-    """Target of the files."""
+    """Draw a picker of the dataset into which files are imported, and return its value."""
     stored = read(data_select.datasets)
     if new := st.session_state.pop("_made_dataset", ""):
         pickers.put(to=new)
@@ -106,7 +106,7 @@ def _is_fit(answer: dict[str, Any], kind: str) -> bool:
 
 
 def _files(to: str) -> list[File]:
-    """Uploaded files, including those inside uploaded archives."""
+    """Draw the field for files; return the uploaded files, and those inside uploaded archives."""
     number = st.session_state.setdefault("_uploads", 0)
     kinds = [ending[1:] for ending in uploads.ENDINGS]
     key = f"_files_{number}"
@@ -125,7 +125,7 @@ def _asked(to: str) -> str:
 
 
 def _looked_at(to: str, files: Sequence[File]) -> Answers:
-    """Reports on the files, recomputed when the files or the dataset change."""
+    """Return reports on the files, recomputed if the files or the dataset change."""
     hows = _hows(files)
     key = to, tuple(file.file_id for file in files), str(hows)
     if st.session_state.get("_looked_at", ("", []))[0] != key:
@@ -136,8 +136,8 @@ def _looked_at(to: str, files: Sequence[File]) -> Answers:
 
 
 def _hows(files: Sequence[File], runs: DataFrame | None = None) -> list[dict[str, Any]]:
-    """How to read each file, from the user's answers below the last report, with the first stage
-    from the table of runs."""
+    """Say how to read each file, by the user's answers and the first stages in the table of
+    runs."""
     said = st.session_state.get("_said_of_files", {})
     pairs = () if runs is None else zip(runs["File"], runs[_FIRST], strict=True)
     firsts = {file: {"after": first} for file, first in pairs if first}
@@ -145,6 +145,7 @@ def _hows(files: Sequence[File], runs: DataFrame | None = None) -> list[dict[str
 
 
 def _say(files: Sequence[File], **how: Any) -> None:
+    """Store how to read these files."""
     said = st.session_state.setdefault("_said_of_files", {})
     for file in files:
         said[file.file_id] = said.get(file.file_id, {}) | how
@@ -168,13 +169,15 @@ def _ask(answers: Answers, files: Sequence[File]) -> None:
 
 
 def _asking(answers: Answers, files: Sequence[File], what: str) -> list[tuple[File, str]]:
+    """Return the files for which question `what` is open, each with the issue."""
     both = zip(answers, files, strict=False)
     found = [(file, figures.asked(answer.get("report", {}), what)) for answer, file in both]
     return [(file, said) for file, said in found if said]
 
 
 def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answers:
-    """A separate process's answer on the files, with its progress."""
+    """Return a separate process's answers on the files, showing its progress. `wanted` names the
+    work, and `verb` describes it."""
     sign_in.require(sign_in.OPERATOR)
     now = reading.store().settings
     answers: Answers = []
@@ -198,12 +201,12 @@ def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answer
 
 
 def _report(answers: Answers, kinds: Sequence[str]) -> None:
-    """Content and issues of the files; files of other kinds cannot be imported here."""
+    """Draw the content and issues of the files; files of other `kinds` cannot be imported here."""
     reports = [answer["report"] for answer in answers if "report" in answer]
     st.header("Content of the files", anchor=False)
     rows = figures.contents(reports, kinds)
     if len(reports) == 1:
-        # A table cell would truncate an archive's content.
+        # A cell of the table would truncate the content of an archive.
         _table(rows.drop(columns="Content"))
         drawing.caption(figures.inside(reports[0]))
     else:
@@ -224,14 +227,14 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
 
 
 def _table(rows: DataFrame) -> None:
-    """A short table in full; a table of more than 20 rows scrolls, with a note."""
+    """Draw a short table in full; a table of more than 20 rows scrolls, with a note."""
     st.dataframe(rows, hide_index=True, column_config=NARROW, **drawing.height(len(rows)))
     if len(rows) > drawing.MOST_ROWS:
         drawing.caption(f"{len(rows):,} rows; scroll to see all of them.")
 
 
 def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
-    """Names of the runs, and the button."""
+    """Draw the names of the runs, and the button that imports them."""
     both = zip(answers, files, strict=True)
     fit = [(answer, file) for answer, file in both if _is_fit(answer, "run")]
     if not fit:
@@ -258,7 +261,7 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
 
 
 def _options() -> dict[str, Any]:
-    """Options of `imports.import_run`; a version has a label and a note."""
+    """Draw the options of `imports.import_run` and return them; a version has label and note."""
     repeat = st.toggle(
         "Files of the same name are runs of one system",
         help="Such as of a rebuilt index: its scores are the means over its runs. Files with the"
@@ -280,7 +283,7 @@ def _options() -> dict[str, Any]:
 
 
 def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
-    """Report names shared by several files or with stored runs; returns whether these block."""
+    """Warn of names shared by several files or with stored runs; return true if that blocks."""
     stored = {part.system for part in reading.store().parts("hits", to)}
     same = [] if options["repeat"] else figures.repeated(names)
     if same:
@@ -294,7 +297,7 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
 
 
 def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
-    """The button that adds texts to a dataset, or why the texts do not fit."""
+    """Draw the button that adds texts to a dataset, or say why the texts do not fit."""
     st.header("Add texts", anchor=False)
     if answer["report"]["refused"]:
         st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
@@ -308,7 +311,8 @@ def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
 
 
 def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
-    """Runs to import, their names, and the runs that they rerank, as set by the user."""
+    """Draw the runs to import, with names and first stages; return them as the user changed
+    them."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
     rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})
@@ -332,7 +336,7 @@ def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
 
 
 def _judgements(to: str, files: Sequence[File]) -> None:
-    """The button that adds a dataset's first judgements."""
+    """Draw the button that adds a dataset's first judgements."""
     st.header("Add judgements", anchor=False)
     drawing.caption(f"{to} has no judgements yet. Its runs will be scored.")
     if st.button(escaping.text(f"Add the judgements of {to}"), type="primary"):
@@ -341,7 +345,7 @@ def _judgements(to: str, files: Sequence[File]) -> None:
 
 
 def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
-    """Name, further options and runs of a new dataset, and the button."""
+    """Draw the name, options and runs of a new dataset, and the button."""
     fit = [(a, f) for a, f in zip(answers, files, strict=True) if _kind(a)]
     kinds = [_kind(answer) for answer, _ in fit]
     makers = [one for one, kind in zip(fit, kinds, strict=True) if kind in _MAKERS.values()]
@@ -373,7 +377,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
 
 
 def _is_allowed(name: str, language: str) -> bool:
-    """Whether a dataset can have this name; reports why not, before files are read."""
+    """Return true if a dataset can have this name; if not, say why, before files are read."""
     if not name:
         st.error("The dataset needs a name: fill in Name above.")
         return False
@@ -388,7 +392,7 @@ def _is_allowed(name: str, language: str) -> bool:
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], File]], runs: Answers
 ) -> tuple[list[tuple[str, File]], DataFrame, set[str]]:
-    """Draw the table of runs; returns (kind, file) of imports, wanted rows, and skipped runs."""
+    """Draw the table of runs; return (kind, file) of imports, wanted rows, and skipped files."""
     chosen = _names(runs) if runs else DataFrame(columns=["Import", "File", "System", _FIRST])
     wanted = chosen["Import"].astype(bool)
     left = {*chosen.loc[~wanted, "File"]}
@@ -401,13 +405,13 @@ def _chosen(
 
 
 def _kind(answer: dict[str, Any]) -> str:
-    """Name of the file in an import; empty for a refused one."""
+    """Return the name of a file's kind in an import; empty for a refused file."""
     report = answer.get("report", {})
     return "" if report.get("refused") else _KINDS.get(report.get("kind", ""), "")
 
 
 def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:
-    """The name, the import options, and whether the labelled button was pressed."""
+    """Return the name, the options, and whether the button `label` was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
             name = st.text_input(
@@ -428,7 +432,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
 
 
 def _version_of() -> str | None:
-    """The stored dataset of which this is a new version, whose judgements are carried over."""
+    """Return the stored dataset of which this is a new version; its judgements are carried over."""
     stored = read(data_select.datasets)
     return st.selectbox(
         "A new version of",
@@ -444,7 +448,7 @@ def _version_of() -> str | None:
 
 
 def _split(report: figures.Record) -> str:
-    """The judgement set to use if an archive has several."""
+    """Return the judgement set that the user chooses if an archive has several."""
     splits = figures.splits(report)
     if len(splits) < 2:
         return ""
@@ -486,7 +490,7 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
 
 
 def _tell_refused() -> None:
-    """Reason why nothing in these files was imported."""
+    """Say why nothing in these files was imported."""
     about, answers = st.session_state.get("_refused", (None, []))
     if answers and about == st.session_state["_looked_at"][0]:
         why = f" {answers[0]['said']}" if len(answers) == 1 else ""
@@ -495,7 +499,7 @@ def _tell_refused() -> None:
 
 
 def _tell_results(of: str, files: Sequence[File]) -> None:
-    """Outcome of the last import, until other files or another dataset are chosen."""
+    """Draw the outcome of the last import, until other files or another dataset are chosen."""
     to, answers, left = st.session_state.get("_imported", ("", [], []))
     if to != of or files:
         st.session_state.pop("_imported", None)

@@ -8,7 +8,7 @@ from pages._shared import drawing, escaping, navigation, reading, sign_in
 
 
 def section(dataset: str, system: str = "") -> None:
-    """Confirm a removal: what it removes, a checkbox, and a button if anything can go."""
+    """Draw what a removal removes, a checkbox, and a button; or why it is not possible."""
     store = reading.store()
     try:
         told = removing.said(store, removing.planned(store, dataset, system), dataset)
@@ -35,14 +35,14 @@ def tell() -> None:
 
 
 def a_run(dataset: str, system: str) -> None:
-    """Button that removes the run above."""
+    """Draw the form that removes the run above."""
     if sign_in.may(sign_in.OPERATOR):
         with st.expander("Remove this run", icon=":material/delete:"):
             section(dataset, system)
 
 
 def a_dataset(names: list[str]) -> None:
-    """Form that removes a dataset."""
+    """Draw the form that removes a dataset or table."""
     if sign_in.may(sign_in.OPERATOR) and names:
         with st.expander("Remove a dataset or table", icon=":material/delete:"):
             name = st.selectbox(

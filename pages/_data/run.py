@@ -19,7 +19,7 @@ from pages._shared.reading import read
 
 
 def section(dataset: str, system: str) -> None:
-    """The run of a system on a dataset."""
+    """Draw the run of a system on a dataset."""
     if st.button("All runs", icon=":material/arrow_back:", type="tertiary"):
         navigation.to("data", show="Runs")
         navigation.follow()
@@ -52,7 +52,7 @@ def section(dataset: str, system: str) -> None:
 
 
 def _said(run: Mapping[str, Any]) -> list[str]:
-    """How and when the run was stored, with a remark."""
+    """Say how and when the run was stored, with a remark."""
     how = "Imported" if run["file"] else "Computed"
     seconds = f" in {run['seconds']:,.1f} s" if run["seconds"] else ""
     machine = figures.machine(run["hardware"])
@@ -90,7 +90,7 @@ def _again(dataset: str, system: str) -> None:
 
 
 def _whole(dataset: str, system: str) -> dict[str, Any]:
-    """Record of the run, its input runs, and its dataset."""
+    """Return the record of the run, its input runs, and its dataset."""
     rests_on = Inputs(frozenset({(dataset, system)}), frozenset({dataset}))
     version = reading.store().version(), 0
     return view_provenance.record(reading.store(), rests_on, version=version)

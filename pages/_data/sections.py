@@ -1,4 +1,4 @@
-"""Datasets and Runs sections of the Data page."""
+"""The Datasets and Runs sections of the Data page."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from pages._shared.reading import read
 
 
 def datasets() -> None:
-    """Stored data of each dataset, and the imported tables."""
+    """Draw the stored data of each dataset, and the imported tables."""
     rows, printed = read(data_select.datasets), read(data_select.printed)
     if rows.empty:
         st.info("Nothing is stored yet. Import files, or fetch a dataset.")
@@ -35,7 +35,7 @@ def datasets() -> None:
 
 
 def runs() -> None:
-    """All stored runs; a click on a run opens its details."""
+    """Draw all stored runs; a click on a run opens its details."""
     rows = read(data_select.runs)
     if rows.empty:
         st.info("No run is stored yet. Import run files, or compute runs on the Jobs page.")

@@ -1,1 +1,1 @@
-"""Frame of all pages: server, gate, sign-in, judgement picker, panels."""
+"""The frame of all pages: server, gate, sign-in, judgement picker, panels."""

@@ -17,17 +17,18 @@ from compute.views.shared import catalogue
 from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 
 BOTH = ("Holes",)
-"""Pages that show official and official + added side by side."""
+"""Pages that show results by official and by official + added judgements side by side."""
 UNSWITCHED = ("Judge", "Jobs", "How numbers are computed")
 """Pages without scores; assessors must not see the effect of their judgements."""
 USUAL = ("Data", "Efficiency", "Overlap")
-"""Pages without a switch: added judgements count there if no others exist."""
+"""Pages without a switch; added judgements count there if there are no official ones."""
 OFFICIAL, ADDED = "official", "added"
 _LABELS = {OFFICIAL: "Official qrels", ADDED: "Official + added"}
 
 
 def begin(title: str) -> None:
-    """Fix the judgements that this run of a page counts; a switch if its dataset has added ones."""
+    """Set the judgements that this run of a page counts; draw the switch if there are added
+    ones."""
     pickers.begin()
     asked = st.query_params.get("dataset", "")
     published = title == "Leaderboard" and not (
@@ -51,7 +52,8 @@ def begin(title: str) -> None:
 
 
 def _switch(there: Sequence[str], asked: str, *, usual: str, both: bool) -> None:
-    """The switch, the choice of the added judgements, and a sentence on these."""
+    """Draw the switch, the pickers of added judgements, and a sentence on these. `usual` is the
+    default; `both`: the page always uses added judgements."""
     (shown,) = _pick("judgements", [usual], list(_LABELS))
     st.segmented_control(
         "Judgements",
@@ -81,7 +83,7 @@ def finish() -> None:
 
 
 def _has_added(dataset: str) -> bool:
-    """True if a dataset, or a part of it, has added judgements."""
+    """Return true if a dataset, or a part of it, has added judgements."""
     parts = DATASETS[dataset].parts if dataset in DATASETS else ()
     return any(
         reading.read(select_added.number, dataset=one, added=False)["n_rows"].iloc[0]
@@ -90,7 +92,7 @@ def _has_added(dataset: str) -> bool:
 
 
 def download(dataset: str) -> None:
-    """Buttons that save a dataset's added judgements, with all fields or as qrels."""
+    """Draw buttons that save a dataset's added judgements, with all fields or as qrels."""
     rows = reading.read(select_added.rows, dataset=dataset, added=False)
     if rows.empty:
         return
@@ -123,7 +125,8 @@ def download(dataset: str) -> None:
 
 
 def _choose(there: Sequence[str], *, beside: bool) -> Choice:
-    """Pickers of the rule and the available sources; `beside`: official scores stay visible."""
+    """Draw pickers of the rule and the available sources, and return their choice. `beside`: the
+    page shows official scores, and the added ones beside them."""
     (rule,) = _pick("rule", ["majority"], list(RULES))
     st.radio(
         "Combine multiple grades of a pair by",
@@ -134,7 +137,7 @@ def _choose(there: Sequence[str], *, beside: bool) -> Choice:
         args=["rule"],
     )
     usual = [s for s in there if s in HUMAN]
-    if beside and not usual:  # The page shows before and after side by side.
+    if beside and not usual:  # Without a source, before and after would be equal.
         usual = [s for s in there if s == IMPORT]
     sources = _pick("sources", usual, list(there), many=True)
     st.pills(
@@ -163,8 +166,8 @@ def _said(choice: Choice) -> str:
 
 
 def _alone(asked: str) -> str:
-    """Sentence on the unjudged share of top lists, for datasets without official judgements (or the
-    given one); empty if there are none."""
+    """State the unjudged share of top lists on datasets without official judgements (only on
+    `asked`, if given); empty if there are none."""
     bare = set(reading.read(catalogue.unjudged, added=False)["dataset"])
     holes = reading.read(leaderboard_select.holes)
     holes = holes[holes["dataset"].isin(bare & ({asked} if asked else bare))]
@@ -179,8 +182,8 @@ def _alone(asked: str) -> str:
 
 
 def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
-    """Known names in the address, else the last choice on any page, else the default. A default of
-    several names is not stored, since settling a disagreement adds to it."""
+    """Return the known names in the address, else the last choice on any page, else the default. A
+    default of several names is not stored, since settling a disagreement adds to it."""
     state, given = st.session_state, st.query_params.get_all(key)
     named = [name for name in given if name in known]
     if not named and not (many and given == [""]):

@@ -1,5 +1,5 @@
-"""Permanent objects, such as modules, that the garbage collector skips. A full collection would
-otherwise traverse everything ever imported and stop all pages meanwhile."""
+"""Objects that live as long as the server, such as modules, and that the garbage collector skips. A
+full collection would otherwise traverse everything ever imported and stop all pages meanwhile."""
 
 import atexit
 import gc
@@ -9,7 +9,7 @@ import streamlit as st
 
 
 def settle() -> None:
-    """Let the collector skip existing objects if modules were loaded since the last time."""
+    """Let the collector skip existing objects if modules were loaded since the last call."""
     _settled(len(sys.modules))
 
 
@@ -17,7 +17,7 @@ def settle() -> None:
 def _settled(n_modules: int) -> int:
     gc.collect()
     gc.freeze()
-    # Otherwise the collection at exit finds nothing, and libraries warn about leftovers.
+    # Unless they are unfrozen at exit, libraries warn about objects that were not collected.
     atexit.unregister(gc.unfreeze)
     atexit.register(gc.unfreeze)
     return n_modules

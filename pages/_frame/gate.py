@@ -1,7 +1,8 @@
-"""Gate of the server: checks on requests and sockets before Streamlit sees them. For everybody,
+"""The gate of the server: checks on requests and sockets before Streamlit sees them. For everybody,
 Host and Origin (if present) must be the dashboard's own, port included, so that no page of another
-server and no rebound name can control it. With sign-in, people without a role, checked each time,
-reach only what the sign-in page needs: front-end files, and a socket for few and small messages."""
+server and no rebound name can control it. With sign-in, people without a role reach only what the
+sign-in page needs: front-end files, and a socket for few and small messages. Their role is checked
+at each request and message."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -27,13 +28,13 @@ from pages._shared.streamlit_internals import STATIC
 MESSAGE = 32 * 1024
 """Most bytes of a message without sign-in; an address or a click takes one or two thousand."""
 SENT = 256 * 1024
-"""Bytes that such a socket may send before it must be reopened."""
+"""Bytes that such a person may send through a socket before it must be reopened."""
 LEAST = 1024
-"""Bytes added to the size of any message or file, since each takes memory and reruns the page."""
+"""Bytes that the smallest message or file counts as, since each takes memory and a rerun."""
 VISITS = 100
 """Most sockets without sign-in at once; one more closes the oldest."""
 SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
-"""Messages of the sign-in page; other messages request uploads, files or cleared caches."""
+"""Messages that the sign-in page sends; others request uploads, files or cleared caches."""
 
 _PAGES = [f"/{file.stem}" for file in page_files.PAGES]
 _FILES = [f"/{file.name}" for file in STATIC.iterdir() if file.is_file()]
@@ -68,9 +69,9 @@ class Gate:
 
     @cached_property
     def _own(self) -> frozenset[listen_address.Origin]:
-        """Origins of this dashboard, which never change while it runs."""
+        """The origins of this dashboard, which never change while it runs."""
         now, signed = Settings(), None
-        # The page reports what is wrong with the settings.
+        # If the settings are wrong, the page says so.
         with suppress(BeirscopeError):
             now = settings.load()
             signed = sign_in.sign_in()
@@ -80,7 +81,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on permitted requests; refuse others with a sentence, or close the socket."""
         if scope["type"] != "lifespan" and reading.AHEAD.outgrown:
-            # A proxy in front of several servers then tries an updated one.
+            # A proxy in front of several servers then tries an updated server.
             await PlainTextResponse(f"{OUTGROWN}\n", 503)(scope, receive, send)
         elif scope["type"] == "http":
             await self._request(scope, receive, send)
@@ -90,7 +91,8 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _foreign(self, asked: HTTPConnection) -> tuple[int, str] | None:
-        """Reason why a request is not for this dashboard or does not come from it."""
+        """Return status and reason for refusing a request that is not for this dashboard or does
+        not come from it; else None."""
         hosts = asked.headers.getlist("host")
         meant = listen_address.named(hosts[0], self._own) if len(hosts) == 1 else set()
         if not meant:
@@ -112,7 +114,7 @@ class Gate:
             await PlainTextResponse(f"{words}\n", status)(scope, receive, send)
             return
         if asked.url.path in (f"/{FIRST}", f"/{FIRST}/"):
-            # Streamlit has no name for the first page, and would report it as missing.
+            # Streamlit has no such name for the first page, and would report it as missing.
             query = f"?{asked.url.query}" if asked.url.query else ""
             up = "../" if asked.url.path.endswith("/") else "./"
             await RedirectResponse(f"{up}{query}")(scope, receive, send)
@@ -125,8 +127,8 @@ class Gate:
             self._coming += Counter()  # Sessions without files are left out.
 
     def _too_much(self, session: str, size: int) -> tuple[int, str] | None:
-        """Reason why a session may not upload this many more bytes. Without sign-in, uploads come
-        from this machine and have no limit."""
+        """Return status and reason if a session may not upload this many more bytes; else None.
+        Without sign-in, uploads come from this machine and have no limit."""
         now = settings.load()
         if not session or not now.sign_in:
             return None
@@ -158,7 +160,7 @@ class Gate:
             uploaded.end_left()
 
     async def _visited(self, new: "_Socket") -> None:
-        """Count one more socket without sign-in, if the limit allows."""
+        """Count one more socket without sign-in; if there are too many, close the oldest."""
         if len(self._visits) >= VISITS:
             longest = next(iter(self._visits))
             del self._visits[longest]
@@ -167,7 +169,7 @@ class Gate:
 
 
 class _Socket:
-    """A socket, and the bytes that it may send until a person with a role has signed in."""
+    """A socket, and the bytes that it has sent while nobody with a role was signed in."""
 
     def __init__(self, claims: Mapping[str, Any], receive: Receive, send: Send) -> None:
         self._claims, self._receive, self._send = claims, receive, send
@@ -175,7 +177,7 @@ class _Socket:
         self._closed = False
 
     async def receive(self) -> Message:
-        """The next permitted message; the end after a refused one."""
+        """Return the next permitted message; after a refused one, the end of the connection."""
         message = await self._receive()
         if reading.AHEAD.outgrown:
             await self.close(1012)
@@ -196,7 +198,6 @@ class _Socket:
             await self._send(message)
 
     async def close(self, code: int) -> None:
-        """Close the connection."""
         self._closed = True
         with suppress(OSError, RuntimeError):  # The client has already gone.
             await self._send({"type": "websocket.close", "code": code})
@@ -204,7 +205,7 @@ class _Socket:
 
 class Sockets(WebSocketsSansIOProtocol):
     """Sockets that accept only small messages until the gate has checked who opened them. The gate
-    sees only complete messages; this stops large ones before they are received."""
+    sees only complete messages; this class stops large ones before they are received."""
 
     def handle_connect(self, event: Request) -> None:
         """Accept the request that opens the socket."""
@@ -223,8 +224,8 @@ def _kind(content: bytes) -> str | None:
 
 
 def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
-    """True if these claims currently give a role; everyone has every role without sign-in, and
-    nobody while the settings cannot be read."""
+    """Return true if these claims currently give at least the role `needed`. Without sign-in
+    everyone has every role; while the settings cannot be read nobody has one."""
     try:
         now = settings.load()
         has = roles.role(now, roles.person(now, claims)) if now.sign_in else roles.OPERATOR
@@ -234,7 +235,7 @@ def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
 
 
 def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
-    """Reason why a request that needs a role is refused."""
+    """Return status and reason if a request needs a role that its sender lacks; else None."""
     path, method = asked.scope["path"], asked.scope["method"]
     if method in ("GET", "HEAD", "OPTIONS") and (path in OPEN or path.startswith(_STATIC)):
         return None
@@ -244,7 +245,7 @@ def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
 
 
 def _upload(asked: HTTPConnection) -> tuple[str, int]:
-    """Session that receives a file, and the size (-1: unknown); "" and 0 for other requests."""
+    """Return the session that receives a file, and its size (-1: unknown); ("", 0) for others."""
     path = asked.scope["path"]
     if not path.startswith(_UPLOADS) or asked.scope["method"] != "PUT":
         return "", 0
@@ -253,5 +254,5 @@ def _upload(asked: HTTPConnection) -> tuple[str, int]:
 
 
 def _held(session: str) -> int:
-    """Bytes of a session's uploaded files, without removed ones."""
+    """Return the bytes of a session's uploaded files, without removed ones."""
     return sum(max(size, LEAST) for size in uploaded.sizes(session))

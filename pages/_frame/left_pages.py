@@ -36,13 +36,14 @@ class _Visit:
         self._page, self._asked = "", -math.inf
 
     async def receive(self) -> Message:
-        """The next message that does not come from a page that was left."""
+        """Return the next message that does not come from a page that was left."""
         while True:
             message = await self._receive()
             if message["type"] != "websocket.receive" or not self._late(message):
                 return message
 
     def _late(self, message: Message) -> bool:
+        """Return true if a message requests a part of a page that was left; note the last page."""
         sent = parsed(message.get("bytes") or b"")
         if sent is None or sent.WhichOneof("type") != "rerun_script":
             return False

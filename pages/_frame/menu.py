@@ -1,4 +1,4 @@
-"""Navigation: eight menu entries, tabs within an entry, and a start page."""
+"""Navigation: eight menu entries, tabs within an entry, and the start of the front page."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -20,12 +20,12 @@ METHODS = "How numbers are computed"
 
 
 class Page(NamedTuple):
-    """A row in the table of pages."""
+    """A row in the table of pages; `door` is its entry in the menu."""
 
     title: str
     door: str
     tab: str = ""
-    """Its label among the pages of the same menu entry; empty for a single page."""
+    """Its label among the pages of the same menu entry; empty if it is the only one."""
 
 
 PAGES = {
@@ -43,14 +43,14 @@ PAGES = {
     "jobs": Page("Jobs", "Workspace", "Jobs"),
     "about": Page(METHODS, "Workspace", METHODS),
 }
-"""Pages by file and address; the first page of an entry is the one that the menu opens."""
+"""Pages by file and address; the menu opens the first page of an entry."""
 
 
 def choose() -> tuple[str, Any]:
-    """Title and Streamlit page of the requested page, shown under the menu."""
+    """Draw the menu; return the name and the Streamlit page of the requested page."""
     st.logo(NAME, size="large")
     shown = {page.door: name for name, page in reversed(PAGES.items())}
-    # The menu highlights the open page, which here represents its entry.
+    # The menu highlights the open page, so that page represents its entry.
     here = urlsplit(st.context.url or "").path.rpartition("/")[2]
     shown |= {PAGES[here].door: here} if here in PAGES else {}
     listed = {
@@ -67,8 +67,8 @@ def choose() -> tuple[str, Any]:
 
 
 def tabs(name: str) -> Any:
-    """Links to the pages of the same entry, and the switch of judgements; returns the slot for the
-    context between them."""
+    """Draw links to the pages of the same entry, and the switch of judgements; return the slot for
+    the link between them (`context`)."""
     door = PAGES[name].door
     several = [other for other, page in PAGES.items() if page.door == door and page.tab]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="_tabs"):
@@ -83,7 +83,7 @@ def tabs(name: str) -> Any:
 
 
 def context(place: Any) -> None:
-    """A link back to Compare with the dataset, systems and measure kept from page to page."""
+    """Draw a link to Compare with the dataset, systems and measure kept from page to page."""
     state = st.session_state
     dataset, systems = state.get("_last_dataset", ""), state.get("_last_systems", [])[:2]
     if place is None or not dataset or len(systems) < 2 or page_run.current().page == "Compare":
@@ -99,8 +99,7 @@ def context(place: Any) -> None:
 
 
 def start(name: str) -> None:
-    """One sentence on Beirscope and the ways to start, above the front page until a run is
-    imported."""
+    """Draw a sentence and ways to start above the front page, until a run is imported."""
     if name != navigation.FIRST or offers.has_own(Served()):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="_start"):

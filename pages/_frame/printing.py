@@ -5,7 +5,7 @@ import streamlit.components.v2 as components
 from pages._shared import colours
 
 _WIDE = 960
-"""Width in pixels between the margins of both A4 and Letter, in landscape."""
+"""Width in pixels that fits between the margins of A4 and of Letter, in landscape."""
 _PRINTED = components.component(
     "printed",
     # This component itself is not printed.
@@ -90,5 +90,5 @@ _PRINTED = components.component(
 
 
 def printable() -> None:
-    """Print the page in light colours and complete, without controls that need clicks."""
+    """Make the page print in light colours and complete, without controls that need clicks."""
     _PRINTED(data={"theme": colours.theme(), "wide": _WIDE}, key="_printed")

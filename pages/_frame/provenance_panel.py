@@ -15,13 +15,13 @@ from compute.views.page import Table
 from pages._shared import drawing, navigation, page_run, reading, renderer, sign_in
 
 WITHOUT = ("Judge", "Jobs", "Data", "How numbers are computed")
-"""Pages without scores, on which assessors must not see system names."""
+"""Pages without the panel; on Judge assessors must not see system names."""
 RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
 _TALL = 420
 
 
 def footer(title: str) -> None:
-    """The panel below the page with this title, if the page has read any numbers."""
+    """Draw the panel below the page with this title, if the page has read any numbers."""
     found = reading.rests_on()
     if title in WITHOUT or not (found.runs or found.datasets or found.sources):
         return
@@ -33,7 +33,7 @@ def footer(title: str) -> None:
 
 
 def later() -> Callable[[], dict[str, Any]]:
-    """Return the record of the data read by this run of the page; for files, also later."""
+    """Return a function that makes the record of the data read by this run, now or later."""
     return partial(
         view_provenance.record,
         reading.store(),
@@ -46,7 +46,7 @@ def later() -> Callable[[], dict[str, Any]]:
 
 
 def _address() -> str:
-    """The view's own address, without the host."""
+    """Return the view's own address, without the host."""
     query = urlencode(st.query_params.to_dict(), doseq=True)
     path = urlsplit(st.context.url or "").path or "/"
     return f"{path}?{query}" if query else path
@@ -78,7 +78,7 @@ def _opened(found: dict[str, Any]) -> None:
 
 
 def _runs(runs: list[dict[str, Any]]) -> None:
-    # Records contain no folders, but a run's name may.
+    # A run's name may contain a folder, but the record's name for it does not.
     named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
@@ -103,7 +103,7 @@ def _json(found: dict[str, Any]) -> None:
 
 
 def _said(found: dict[str, Any]) -> list[str]:
-    """Inputs of the page as sentences."""
+    """State the inputs of the page in sentences."""
     runs, collections = len(found["runs"]), len(found["collections"])
     parts = [counted(runs, "stored run")] * bool(runs)
     parts += [f"{counted(collections, 'dataset')}"] * bool(collections)

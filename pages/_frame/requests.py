@@ -1,4 +1,4 @@
-"""Stalled HTTP requests, which are closed since they would occupy a connection forever."""
+"""Stalled HTTP requests, which are closed because they would occupy a connection forever."""
 
 import asyncio
 from typing import Any
@@ -10,14 +10,14 @@ PATIENCE = 30
 """Seconds for the header of a request, and for each LEAST bytes of its body."""
 LEAST = 1024
 HALF = 256
-"""Most connections waiting for a request header; one more closes the oldest."""
+"""Most connections that wait for a request header; one more closes the oldest."""
 
 
 class Requests(H11Protocol):
     """A connection that is closed if it made no progress in the last PATIENCE seconds."""
 
     def connection_made(self, transport: Any) -> None:
-        """Start checking; make room if too many are waiting."""
+        """Start the checks; make room if too many connections are waiting."""
         super().connection_made(transport)
         self._came, self._stood = 0, None
         self._made = self.loop.time()
@@ -27,7 +27,7 @@ class Requests(H11Protocol):
             min(half, key=lambda one: one._made).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop checking."""
+        """Stop the checks."""
         self._timer.cancel()
         super().connection_lost(exc)
 
@@ -48,5 +48,5 @@ class Requests(H11Protocol):
         stands = self.cycle, self._came // LEAST if body else self.waits_for_head
         if (body or self.waits_for_head) and stands == self._stood:
             self.transport.abort()
-        elif self.transport.get_protocol() is self:  # sockets have another protocol
+        elif self.transport.get_protocol() is self:  # a WebSocket has another protocol
             self._stood, self._timer = stands, self.loop.call_later(PATIENCE, self.look)

@@ -52,7 +52,7 @@ def prepare() -> None:
 @click.command()
 @streamlit_internals.options
 def serve(**told: Any) -> None:
-    """Serve until stopped."""
+    """Serve until stopped; `told` are the options of `streamlit run`."""
     streamlit_internals.load_options(told)
     # The thread that sends would wait 5 ms, by default, for each turn beside threads that compute.
     sys.setswitchinterval(0.0005)
@@ -77,7 +77,7 @@ def serve(**told: Any) -> None:
 
 
 def _listening() -> socket.socket:
-    """Addresses to listen on; "every IPv6 address" includes IPv4."""
+    """Return a socket on the configured address; "every IPv6 address" includes IPv4."""
     address = st.get_option("server.address") or Settings.address
     port, wide = int(st.get_option("server.port")), ":" in address
     family = socket.AF_INET6 if wide else socket.AF_INET
@@ -91,11 +91,11 @@ def _listening() -> socket.socket:
 
 @permissions.private()
 def main() -> None:
-    """Prepare, then serve."""
+    """Prepare the server, then serve."""
     json_logs.begin()
     if json_logs.are_on():
         streamlit_internals.log_through_root()
-    # Streamlit warns that before serving it caches only in memory, which is intended.
+    # Streamlit warns that until it serves it caches only in memory, which is intended.
     logging.disable(logging.WARNING)
     prepare()
     logging.disable(logging.NOTSET)

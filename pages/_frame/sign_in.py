@@ -1,4 +1,4 @@
-"""The sign-in page: who may enter, and what others see."""
+"""The sign-in page, and the line with the signed-in user below every page."""
 
 from functools import partial
 
@@ -10,8 +10,8 @@ from pages._shared import escaping, failures, sign_in
 
 
 def enter() -> bool:
-    """True if the user may read; otherwise draws the sign-in page. Raises Unavailable if
-    misconfigured or open to more people than permitted."""
+    """Return true if the user may read; otherwise draw the sign-in page. Raises Unavailable if the
+    server is misconfigured or open to more people than permitted."""
     sign_in.check_server()
     if sign_in.may(sign_in.VIEWER):
         return True
@@ -24,7 +24,7 @@ def enter() -> bool:
         st.markdown(f"Sign in to see the dashboard.{again}")
         for provider in providers:
             name = "" if provider == "default" else f" with {provider}"
-            # Streamlit treats a provider without a name as no provider.
+            # Streamlit expects no argument for a provider without a name.
             go = partial(st.login, *([] if provider == "default" else [provider]))
             st.button(escaping.text(f"Sign in{name}"), type="primary", on_click=go, key=provider)
     return False
@@ -40,7 +40,7 @@ def _turned_away() -> None:
 
 @failures.guarded
 def leave() -> None:
-    """The line below every page: the signed-in user, and sign-out."""
+    """Draw the line below every page: the signed-in user, and sign-out."""
     who = sign_in.person()
     if who is None:
         return

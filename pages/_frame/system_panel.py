@@ -7,11 +7,11 @@ from compute.views.about import system_card
 from pages._shared import address, pickers, reading, renderer, system_pickers
 
 WITHOUT = ("Judge",)
-"""Assessors must not see system names."""
+"""Pages without the picker, because assessors must not see system names."""
 
 
 def footer(title: str) -> None:
-    """The picker under the page with this title, its systems first, and the requested card."""
+    """Draw the picker below the page, with the page's systems first, and the requested card."""
     if title in WITHOUT or st.query_params.get("show") == "Import":
         return
     here = sorted({system for _, system in reading.rests_on().runs})

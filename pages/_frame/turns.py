@@ -1,6 +1,6 @@
 """Turns for drawing pages: a few are drawn at a time, while others wait. Python's threads run one
 at a time, so if dozens draw pages at once, each takes many times as long, and so does the
-assessors' form. A fragment that is drawn by itself, such as the judging form, does not wait."""
+assessors' form. A fragment that reruns by itself, such as that form, does not wait."""
 
 import os
 import threading

@@ -1,6 +1,6 @@
-"""`/healthz` and `/metrics`, for monitoring the server: answered before its gate. Neither checks
-the Host, since monitoring may use any address, the first returns no secrets, and the second needs a
-token. Both query the state in a thread and give up if it does not answer."""
+"""`/healthz` and `/metrics`, for monitoring the server, which are answered before its gate. Neither
+checks the Host, since monitoring may use any address; the first returns no secrets, and the second
+needs a token. Both query the state in a thread and give up if it does not answer."""
 
 import asyncio
 import hmac
@@ -31,9 +31,9 @@ from pages._shared import metrics, reading, streamlit_internals
 
 log = logging.getLogger(__name__)
 PATIENCE = 1.5
-"""Seconds that the state has to answer."""
+"""Seconds within which the state must answer."""
 HEALTH_AGE, TOTALS_AGE = 1.0, 10.0
-"""Seconds for which a result is reused."""
+"""Seconds for which each result is reused."""
 SILENT = "the database of the state, or the folder of parts, does not answer"
 NOT_STARTED = "the store cannot be opened: open a page of the dashboard, which shows the reason"
 Found = TypeVar("Found")
@@ -88,8 +88,8 @@ class Watching:
 
 
 class Look(Generic[Found]):
-    """Result of a function that must not raise, called by one thread at a time and cached for some
-    seconds; for one event loop."""
+    """The result of a function that must not raise. One thread at a time calls it, and its result
+    is cached for `age` seconds; for one event loop."""
 
     def __init__(self, find: Callable[[], Found], age: float) -> None:
         self._find, self._age = find, age
@@ -97,25 +97,25 @@ class Look(Generic[Found]):
         self._asked = 0.0
 
     async def found(self, patience: float) -> Found:
-        """Raise TimeoutError if it takes longer."""
+        """Return the result. Raises TimeoutError if it takes longer than `patience` seconds."""
         now = time.monotonic()
         answer = self._answer
         if answer is None or (answer.done() and now - self._asked >= self._age):
             answer, self._asked = Future(), now
             self._answer = answer
-            # An executor is not used, since its hanging threads would keep the server from ending.
+            # Hanging threads of an executor would keep the server from ending; this one does not.
             Thread(target=lambda: answer.set_result(self._find()), daemon=True).start()
         return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(answer)), patience)
 
 
 def _trouble() -> str:
-    """Reason why pages cannot be drawn; empty if they can."""
+    """Say why pages cannot be drawn; empty if they can."""
     if reading.AHEAD.outgrown:
         return OUTGROWN
     try:
         health.check(reading.opened())
     except Unavailable as error:
-        # If the store cannot be opened, the sentence may name a file.
+        # If the store cannot be opened, the error may name a file, which must not be shown.
         return str(error) if str(error) in health.SENTENCES else NOT_STARTED
     except Exception:
         return NOT_STARTED
@@ -126,23 +126,23 @@ def _totals() -> Totals | None:
     try:
         return totals(reading.opened())
     except Exception as error:
-        # The error's message would name the state's location.
+        # The error's message would name the location of the state.
         log.warning("the counts in the state could not be read (%s)", type(error).__name__)
         return None
 
 
 @dataclass(eq=False)
 class _Stored(Collector):
-    """Counts read from the state and from Streamlit on request."""
+    """Counts that are read from the state and from Streamlit on request."""
 
     totals: Totals | None = None
 
     def describe(self) -> Iterable[Metric]:
-        """Empty, since reading counts in advance would query the state."""
+        """Return nothing, since reading counts in advance would query the state."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """A metric for each count; counts of the state are left out if it cannot be read."""
+        """Yield a metric for each count; counts of the state are left out if it cannot be read."""
         readable = self.totals is not None
         yield _gauge("state_readable", "1 if the state answered, else 0.", readable)
         number = streamlit_internals.sessions()

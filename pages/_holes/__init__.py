@@ -1,1 +1,1 @@
-"""The forms of the Holes page."""
+"""Forms of the Holes page."""

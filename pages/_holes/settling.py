@@ -1,4 +1,4 @@
-"""Form of the Holes page that settles a disagreement between assessors."""
+"""The form of the Holes page that settles a disagreement between assessors."""
 
 import uuid
 from collections.abc import Hashable, Sequence
@@ -19,7 +19,7 @@ Row = dict[Hashable, Any]
 
 
 def settle(rows: Sequence[Row]) -> int:
-    """Pick a disagreement and settle it; returns its index."""
+    """Draw a picker of disagreements and buttons that settle one; return its index in `rows`."""
     place = st.selectbox(
         "Settle", range(len(rows)), format_func=lambda n: agreement.option(rows[n]), width=520
     )

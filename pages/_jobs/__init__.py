@@ -1,1 +1,1 @@
-"""The sections of the Jobs page."""
+"""Sections of the Jobs page."""

@@ -9,7 +9,7 @@ from pages._shared import drawing, escaping, sign_in
 
 
 def section(store: Store) -> None:
-    """The button that recomputes the demo, and a comparison of recomputed runs."""
+    """Draw the button that recomputes the demo, and a comparison of recomputed runs."""
     if not sign_in.may(sign_in.OPERATOR) or jobs.not_installed():
         return
     with st.expander("Recompute the demo", icon=":material/replay:"):
@@ -29,7 +29,7 @@ def section(store: Store) -> None:
 
 
 def _proof(store: Store) -> str:
-    """Runs computed here compared with shipped ones, read once per version."""
+    """Say how runs computed here compare with shipped ones; read once per version of the store."""
     version = store.version()
     kept = st.session_state.get("_proof", (None, ""))
     if kept[0] != version:

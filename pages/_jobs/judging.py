@@ -20,7 +20,7 @@ _POOL = ""
 
 
 def start(store: Store) -> None:
-    """A form that estimates the cost of judging, asks for consent and limits, and starts it."""
+    """Draw a form that estimates the cost of judging, asks for consent and limits, and starts."""
     datasets = machine_judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
     if not datasets:
         return
@@ -41,7 +41,7 @@ def start(store: Store) -> None:
 
 
 def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
-    """The dataset, the documents to judge, and the LLM's name."""
+    """Draw fields for the dataset, the documents, and the LLM's name; return their values."""
     titles = dataset_facts.titles() | system_pickers.titles()
 
     def called(name: str) -> str:
@@ -65,7 +65,7 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
 
 
 def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str, Any]:
-    """Runs whose unjudged documents to judge, with the depth and the guideline."""
+    """Draw fields for the runs whose unjudged documents to judge, the depth, and the guideline."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         runs = [part.system for part in store.parts("hits", dataset)]
         systems = st.multiselect("Runs", runs, key="_judge_systems", width=460, format_func=called)
@@ -75,7 +75,7 @@ def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str,
 
 
 def _form(store: Store, plan: machine_judging.Plan) -> None:
-    """The estimated cost, once everything is chosen; then consent, limits and the button."""
+    """Draw the estimated cost, once everything is chosen; then consent, limits and the button."""
     if not plan.machine or not (plan.task or plan.systems):
         drawing.caption("Name an LLM and choose documents to see the estimated cost.")
         return
@@ -99,7 +99,7 @@ def _limit(label: str, key: str) -> int:
 
 
 def _estimate(store: Store, plan: machine_judging.Plan, *, again: bool) -> machine_judging.Estimate:
-    """Expected cost, computed once per version and journal since it reads documents."""
+    """Return the expected cost, computed once per version and journal since it reads documents."""
     asked = plan, again, store.version(), journal.state_of(store, plan.dataset, plan.machine)
     kept = st.session_state.get("_judge_estimate")
     if kept is None or kept[0] != asked:
@@ -139,7 +139,7 @@ def _start(store: Store, plan: machine_judging.Plan, *, again: bool) -> None:
 
 
 def told(store: Store, job: Job) -> None:
-    """Requests of a judging, and documents without a grade, by reason."""
+    """State the requests of a judging job, and its documents without a grade, by reason."""
     if job.kind == "judge" and job.options:
         plan = machine_judging.of_record(job.options["judging"])
         drawing.caption(machine_judging.said(store, plan, f"{job.id}.0000", active=job.active))

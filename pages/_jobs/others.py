@@ -13,7 +13,7 @@ KINDS = ("score", "lengths", "overlap", "clusters")
 
 
 def start(store: Store, datasets: Sequence[str]) -> None:
-    """Controls that start one of KINDS on stored datasets."""
+    """Draw controls that start one of KINDS on stored datasets."""
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
     with st.expander("Score, count or cluster stored data", icon=":material/calculate:"):

@@ -44,20 +44,20 @@ BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "cancelled": "gray",
 }
 SHOWN, MOST = 3, 50
-"""Ended jobs on the page that were not retried, and the number of all with older ones."""
+"""Ended jobs that are shown (without retried ones), and jobs if older ones are included."""
 LOG_LINES = 15
 
 Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
-"""Stamp that changes whenever a job or a task starts or ends."""
+"""A stamp that changes whenever a job or a task starts or ends."""
 
 
 def beat(found: Sequence[Job]) -> Beat:
-    """Polling interval for these jobs, in seconds."""
+    """Return a stamp of these jobs' states, by which the page detects changes."""
     return [(job.id, job.state, sorted((job.counts or {}).items())) for job in found]
 
 
 def named_systems() -> list[str]:
-    """Systems in the address, by canonical names, as far as a page may name them."""
+    """Return the systems in the address, by canonical names, as far as a page may name them."""
     found = []
     for name in (*st.query_params.get_all("systems"), *st.session_state.get("systems", ())):
         with contextlib.suppress(BeirscopeError):
@@ -66,7 +66,7 @@ def named_systems() -> list[str]:
 
 
 def name_a_system(store: Store) -> None:
-    """Controls that add a system without a row: parameters, a fusion, or a model by name."""
+    """Draw controls that add a system without a row: parameters, a fusion, or a model by name."""
     if not sign_in.may(sign_in.OPERATOR):
         return
     with st.expander("Custom system (fusion, parameters, model)", icon=":material/add:"):
@@ -90,8 +90,7 @@ def name_a_system(store: Store) -> None:
 
 
 def _add(store: Store, fusion: str = "") -> None:
-    """Add a fusion or the entered system to the chosen ones, with a dataset on which it can run; or
-    keep the error."""
+    """Choose a fusion or the entered system, and a dataset on which it can run; keep an error."""
     now = st.session_state
     now["_wrong_system"] = ""
     try:
@@ -109,7 +108,7 @@ def _add(store: Store, fusion: str = "") -> None:
 
 
 def start(store: Store, cells: DataFrame, chosen: DataFrame, *, again: bool) -> None:
-    """Expected cost of the chosen cells of a matrix, and the start button."""
+    """Draw the expected cost of the chosen cells of a matrix, and the start button."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -138,7 +137,7 @@ def start(store: Store, cells: DataFrame, chosen: DataFrame, *, again: bool) -> 
 
 
 def _came_to(now: Settings, asked: object) -> str:
-    """Outcome of starting these cells, shown until the job has ended."""
+    """State the outcome of starting these cells, until the job has ended."""
     before, started = st.session_state.get("_started", (None, None))
     if started is None or before != asked:
         return ""
@@ -149,13 +148,13 @@ def _came_to(now: Settings, asked: object) -> str:
 
 
 def left_out(cells: DataFrame) -> str:
-    """Sentence on datasets with runs that the matrix hides by default."""
+    """Name the datasets with runs that the matrix hides by default."""
     stored = {part.dataset for part in reading.parts() if part.kind == "hits"}
     return figures.not_at_hand(cells, stored, dataset_facts.titles())
 
 
 def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
-    """Matrix of systems and datasets; clicks select cells. `without` names hidden datasets."""
+    """Draw the matrix of systems and datasets; clicks select cells. `without`: hidden datasets."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     titles = dataset_facts.titles() | system_pickers.titles()
     drawn = partial(figures.matrix, cells, chosen=targets, titles=titles)
@@ -176,7 +175,7 @@ def _select(*cell: str) -> None:
 
 
 def watch(store: Store, before: Beat) -> None:
-    """The list of jobs, which reruns by itself, often while a job is running."""
+    """Draw the list of jobs, which reruns by itself, more often while a job is running."""
     st.header("Queue", anchor=False)
     active = {"queued", "running"} & {state for _, state, _ in before}
     names = Names(system_pickers.titles(), dataset_facts.titles())
@@ -214,8 +213,8 @@ def _list(store: Store, before: Beat, names: Names) -> None:
 
 
 def _button(label: str, job: Job, icon: str, act: Callable[..., object], *args: Any) -> None:
-    """A button of a job's card, for operators. The action is a callback, so that it runs before the
-    queue is redrawn: a redraw may rerun the page, and the click would be lost."""
+    """Draw a button of a job's card, for operators. The action is a callback, so that it runs
+    before the queue is redrawn: a redraw may rerun the page, and the click would be lost."""
 
     def pressed() -> None:
         st.session_state["_refused"] = ""
@@ -262,7 +261,7 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
         st.progress(job.share, text=escaping.text(job.summary))
         tasks = jobs.tasks(store.settings, job.id)
         drawing.caption(figures.now(tasks, before, names, time.time()))
-        # A line that comes and goes would move the page under the pointer.
+        # A line that appears only at times would move the page under the pointer.
         st.caption(_silence(store.settings, job, tasks) or "&nbsp;")
         training.going_on(store, job)
         judging.told(store, job)
@@ -271,7 +270,7 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
 
 
 def _silence(now: Settings, job: Job, tasks: Sequence[Job]) -> str:
-    """Seconds without progress that this page has seen of a running job."""
+    """State for how long this page has seen no progress of a running job."""
     told = [(task.id, task.progress) for task in tasks if task.progress]
     heard: dict[str, tuple[object, float]] = st.session_state.setdefault("_heard", {})
     if job.id not in heard or heard[job.id][0] != told:
@@ -300,7 +299,7 @@ def _ended(store: Store, job: Job, tasks: Sequence[Job], names: Names, *, retrie
 
 
 def _open(job: Job) -> None:
-    """Link to the run that a job made, or to the Leaderboard for several runs."""
+    """Draw a link to the run that a job made, or to the Leaderboard for several runs."""
     if job.kind == "run" and job.state == "done":
         (system, dataset), *others = job.targets
         names = {"dataset": dataset, "system": system}
@@ -324,7 +323,7 @@ def _asked_for_details(job: Job) -> bool:
 
 
 def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
-    """The tasks of a job; a click on a task opens its run."""
+    """Draw the tasks of a job; a click on a task opens its run."""
     title, rows = f"Tasks of {figures.title(job, names)}", figures.task_table(tasks, names)
     carried = [(task.dataset, task.system) for task in tasks]
     look = {"opens": navigation.RUN, "carried": carried}
@@ -333,7 +332,7 @@ def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
 
 
 def _details(store: Store, job: Job, names: Names) -> None:
-    """The tasks of a job, and the end of its log or of a task's log."""
+    """Draw the tasks of a job, and the end of its log or of a task's log."""
     if not job.active:
         training.ended(job)
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}

@@ -22,7 +22,7 @@ RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
 
 
 def start(store: Store, datasets: Sequence[str]) -> None:
-    """Controls that start the training of a system on an available dataset."""
+    """Draw controls that start the training of a system on an available dataset."""
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
     with st.expander("Train a system on a dataset", icon=":material/model_training:"):
@@ -58,7 +58,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
 
 
 def going_on(store: Store, job: Job) -> None:
-    """Losses of a job's trainings in progress."""
+    """Draw the losses of a job's trainings in progress."""
     if job.kind != "train":
         return
     for system, _ in job.targets:
@@ -68,7 +68,7 @@ def going_on(store: Store, job: Job) -> None:
 
 
 def ended(job: Job) -> None:
-    """Stored losses of the systems that a job trained."""
+    """Draw the stored losses of the systems that a job trained."""
     if job.kind != "train":
         return
     for system, _ in job.targets:

@@ -55,11 +55,9 @@ _KEPT = components.component(
 
 
 def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
-    """Draw the form; its log is then in the session's state under `key`.
-
-    `pages._annotate.sections` reads it: Streamlit runs that fragment again at each change.
-    `again` is called when the person wants to see skipped documents.
-    """
+    """Draw the form; its log is then in the session's state under `key`. `pages._annotate.sections`
+    reads it: Streamlit reruns that fragment at each change. `again` is called when the assessor
+    wants to see skipped documents."""
     _FORM(
         data=data,
         key=key,
@@ -70,13 +68,11 @@ def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
 
 
 def name(data: dict[str, Any], key: str) -> str:
-    """Store or forget the assessor's name in this browser; returns the stored name, if any."""
+    """Store or forget the assessor's name in this browser; return the stored name, if any."""
     return str(_NAME(data=data, key=key, on_name_change=lambda: None).get("name") or "")
 
 
 def kept(data: dict[str, Any], key: str) -> None:
-    """Find unsaved answers of forms other than `scope`'s in this browser.
-
-    They are then in the session's state under `key`. `data`: scope, saved and tried (entries).
-    """
+    """Find unsaved answers of forms other than `scope`'s in this browser, and put them into the
+    session's state under `key`. `data`: scope, saved and tried (entries)."""
     _KEPT(data=data, key=key, on_found_change=lambda: None)

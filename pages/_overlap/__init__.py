@@ -1,1 +1,1 @@
-"""The sections of the Overlap page."""
+"""Sections of the Overlap page."""

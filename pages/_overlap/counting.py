@@ -13,7 +13,7 @@ from pages._shared.reading import read
 
 
 def offer(counted: DataFrame, compared: Collection[str]) -> None:
-    """Name the corpora that no figure shows, with a button that counts their words."""
+    """Name the corpora that no figure shows, and draw a button that counts their words."""
     stored = read(data_select.datasets)
     stored = stored[stored["has_documents"]].drop_duplicates("collection")
     lacking = figures.lacking(stored, counted, compared)

@@ -1,1 +1,1 @@
-"""The sections of the Query page."""
+"""Sections of the Query page."""

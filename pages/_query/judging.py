@@ -1,4 +1,4 @@
-"""Judging of an unjudged document on the Query page: fast but not blind, and marked as such."""
+"""Judging an unjudged document on the Query page: fast but not blind, and marked as such."""
 
 import uuid
 from functools import partial
@@ -40,7 +40,7 @@ def in_view() -> None:
 
 
 def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
-    """Buttons with grades under a document without an official judgement."""
+    """Draw buttons with grades above a document without an official judgement."""
     asked = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
     judged = partial(read, annotate_select.official, added=False)
     if not doc_id or len(judged(dataset=dataset.name, query_id=query_id, doc_id=doc_id)):
@@ -71,7 +71,7 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
 
 
 def _given(pair: dict[str, str], person: Annotator) -> int | None:
-    """The grade that the person already gave this pair here, regardless of a blind grade."""
+    """Return the grade that the person already gave this pair here, regardless of a blind grade."""
     rows = read(select_added.of_pair, added=False, **pair)
     mine = (rows["person"] == person.name) & (rows["task"] == IN_VIEW)
     rows = labels(rows[mine | (rows["source"] == WITHDRAWN)], (PERSON,))
@@ -83,8 +83,7 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None, texts: str) -> None:
     person = annotators.known_as(person.name)
     queue.refuse_other_texts(reading.store(), pair["dataset"], [texts])
-    # If queries are sorted by difference, a judgement may put another query first; stay at this
-    # one.
+    # A judgement may change the order of queries, but the page stays at this one.
     address.choose("query", pair["query_id"])
     address.choose("document", pair["doc_id"])
     row = pair | {

@@ -1,4 +1,4 @@
-"""Reasons of a query, on the page Query: a key gives one, and Next goes on."""
+"""Reasons why systems fail on a query, on the Query page; keys give reasons, or go on."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from pages._shared.reading import read
 
 
 def buttons(dataset: Dataset, query_id: str) -> None:
-    """A button for each reason that the dataset offers, which the keys 1 to 9 press."""
+    """Draw a button for each reason that the dataset offers; the keys 1 to 9 press them."""
     if dataset.parts or not sign_in.may(ANNOTATOR):
         return
     identity = query_labels.KIND, dataset.name, ""

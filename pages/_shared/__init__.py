@@ -1,1 +1,1 @@
-"""Parts that pages share."""
+"""Code that several pages share."""

@@ -18,7 +18,7 @@ _IN_PLACE = components.component(
       const now = new URL(window.location.href);
       const place = ({ origin, pathname }) => origin + pathname.replace(/\\/$/, "");
       if (!data.url || place(now) !== place(new URL(data.url))) return;
-      // Somebody may have gone on since the server ran the page.
+      // The user may have moved on since the server ran the page.
       const sorted = (words) => {
         const found = new URLSearchParams(words);
         found.sort();
@@ -62,7 +62,7 @@ _CARRY = components.component(
 
 
 class Missing(NamedTuple):
-    """An unknown name, the sentence about it, and similar known names."""
+    """An unknown name, a sentence about it, and similar known names."""
 
     name: str
     said: str
@@ -71,8 +71,8 @@ class Missing(NamedTuple):
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Report unknown names in the address, with links to similar ones. The message stays through
-    reruns until the picker changes. A name that this page has already shown is not reported, but
-    dropped, since choosing another table or dataset may remove it."""
+    reruns until the picker changes. A name that this page has already shown is dropped without a
+    message, since choosing another table or dataset may remove it."""
     shown = pickers.begin().setdefault(f"{key} shown", set())
     choices, given = list(names), st.query_params.get_all(key)
     shown.update(one for one in given if one in choices)
@@ -87,7 +87,7 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
 
 
 def wrong(key: str) -> list[Missing]:
-    """Unknown names in the address under a key."""
+    """Return the unknown names in the address under a key."""
     return st.session_state.get(f"_wrong_{key}", [])
 
 
@@ -109,7 +109,7 @@ def _correct(key: str, name: str, near: str) -> None:
 def missing(
     named: Iterable[str], choices: Sequence[str], what: str, advice: str = ""
 ) -> list[Missing]:
-    """Names in the address that are not among the choices."""
+    """Return the names in the address that are not among the choices."""
     return [
         Missing(
             name, unknown(name, choices, what, advice), [] if advice else similar(name, choices)
@@ -126,8 +126,7 @@ def choose(key: str, name: str | None) -> None:
 
 
 def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) -> None:
-    """A link to a page, such as pages/query.py, with these names in its address; `told` is its
-    tooltip."""
+    """Draw a link to a page, such as pages/query.py, with names in its address and a tooltip."""
     mark = escaping.text(told) or None
     if st.button(escaping.text(label), icon=":material/arrow_forward:", type="tertiary", help=mark):
         navigation.to(Path(page).stem, **names)
@@ -136,8 +135,8 @@ def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) ->
 
 def complete() -> None:
     """Complete the address with all values of the drawn page, and the menu's links with those that
-    other pages use. The browser replaces the address in place; changes by the server would be steps
-    in the history."""
+    other pages use. The browser replaces the address in place, since changes by the server would be
+    steps in the history."""
     last = st.session_state.get("_last_dataset") or ()
     carried = {key: st.query_params.get_all(key) for key in navigation.COUNTED} | {"dataset": last}
     _CARRY(data={"carried": urlencode(carried, doseq=True)}, key="_carried")
@@ -162,15 +161,15 @@ def remember(key: str, name: str) -> None:
 
 
 def chosen(key: str, names: dict[str, str], usual: str = "") -> str:
-    """The name in the address if it is among `names`, else `usual` if it is, else the first; empty
-    if there are none."""
+    """Return the name in the address, else `usual`, if it is among `names`; else the first, if
+    any."""
     named = (st.query_params.get(key, ""), usual)
     return next((name for name in named if name in names), next(iter(names), ""))
 
 
 def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
-    """A picker of `names` (name -> label), stored in the address under `key`. Labels are texts, and
-    need not be unique."""
+    """Draw a picker of `names` (name -> label; labels may be equal), stored in the address under
+    `key`."""
     st.session_state[f"_{key}"] = shown = export.picked(key, chosen(key, names, usual))
     pickers.note(key, [shown])
 

@@ -1,4 +1,4 @@
-"""Assessor's name: the signed-in user, else a name that is entered once and stored."""
+"""The assessor's name: the signed-in user's, else a name that is entered once and stored."""
 
 from collections.abc import Callable
 
@@ -15,10 +15,8 @@ LONGEST = 60
 
 
 def annotator() -> Annotator | None:
-    """The person at this browser, if known; with sign-in the signed-in user, if they may judge.
-
-    With sign-in nobody can judge under another name.
-    """
+    """Return the person at this browser, if known. With sign-in this is the signed-in user, if they
+    may judge, so that nobody judges under another name."""
     if settings.load().sign_in:
         return _signed_in()
     asked = st.session_state.get("_annotator", "")
@@ -40,8 +38,8 @@ def _clean(name: object) -> str:
 
 
 def known_as(name: str) -> Annotator:
-    """A person who judged at this browser before and still may. Raises WrongInput for an unknown
-    person, Unavailable without the role."""
+    """Return a person who judged at this browser before and still may. Raises WrongInput for an
+    unknown person, Unavailable without the role."""
     if settings.load().sign_in:
         sign_in.require(ANNOTATOR)
         if sign_in.name() != name:
@@ -53,7 +51,7 @@ def known_as(name: str) -> Annotator:
 
 
 def names(lines: str) -> tuple[str, ...]:
-    """Names in lines, each once, normalised as by `ask`, so that these people can enter."""
+    """Return the names in lines, each once, normalised as in `ask`, so that they can enter."""
     return tuple(dict.fromkeys(filter(None, (" ".join(n.split()) for n in lines.splitlines()))))
 
 
@@ -88,10 +86,8 @@ def _forget(leave: Callable[[], None]) -> None:
 
 
 def shown(leave: Callable[[], None]) -> Annotator | None:
-    """The person at this browser, with a button to switch unless sign-in names the person.
-
-    `leave` is called before they are forgotten.
-    """
+    """Return the person at this browser, and draw a button to switch unless sign-in names the
+    person. `leave` is called before they are forgotten."""
     person = annotator()
     if person:
         signed = "signed in" if person.verified else "not signed in"

@@ -1,13 +1,12 @@
-"""Theme and width of the browser (light or dark, wide or narrow); a rerun when either changes."""
+"""Theme (light or dark) and width of the browser, with a rerun if either changes."""
 
 import streamlit as st
 import streamlit.components.v2 as components
 
 NARROW = 600
-"""Width in pixels below which matrices are shown as lists."""
+"""Width in pixels below which lists replace matrices."""
 
-# Streamlit does not rerun when the browser's colours or width change, but figures are drawn for one
-# theme, and lists for one width.
+# Figures are drawn for one theme and one width, but Streamlit does not rerun when they change.
 _SCHEME = components.component(
     "colour_scheme",
     js="""
@@ -39,16 +38,13 @@ _SCHEME = components.component(
 
 
 def theme() -> str:
-    """The browser's theme: "light" or "dark"."""
+    """Return the browser's theme: "light" or "dark"."""
     told = st.session_state.get("_scheme") or {}
     return told.get("theme") or st.context.theme.type or "light"
 
 
 def narrow() -> bool:
-    """True if the page is narrower than NARROW pixels; until known, by the browser's user agent.
-
-    Until it says so, whether it calls itself a phone's.
-    """
+    """Return true if the page is narrower than NARROW pixels; until that is known, on phones."""
     told = st.session_state.get("_scheme") or {}
     found = told.get("narrow")
     return "Mobi" in (st.context.headers.get("User-Agent") or "") if found is None else found

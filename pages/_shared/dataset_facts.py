@@ -8,10 +8,10 @@ from pages._shared.served import Served
 
 
 def titles() -> dict[str, str]:
-    """Title of each dataset by its name."""
+    """Return the title of each dataset by name."""
     return offers.dataset_titles(Served())
 
 
 def record(name: str) -> Dataset:
-    """A dataset that is stored, by its name."""
+    """Return a stored dataset by its name."""
     return next_steps.record(read(catalogue.facts, dataset=name))

@@ -19,24 +19,24 @@ from pages._shared.escaping import text
 from pages._shared.streamlit_internals import Written
 
 ROW, HEAD = 35, 38
-"""Heights of a table's rows and header, in pixels."""
+"""Pixels of a table's row, and of its header."""
 MOST_ROWS = 20
 """Most visible rows of a table; further rows scroll."""
 
 
 def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
-    """Options of a table that is as high as its rows, up to a limit."""
+    """Return options for a table that is as high as its rows, up to a limit."""
     return {"height": HEAD + ROW * min(rows, most), "row_height": ROW}
 
 
 def legend(entries: Legend) -> None:
-    """Legend of the figures below."""
+    """Draw the legend of the figures below."""
     st.html(looks.legend(entries(colours.theme())))
 
 
 def plot(part: records.Figure, **options: Any) -> None:
-    """Draw a figure in its own colours, with its data table and an Export menu below. On a narrow
-    screen a matrix may be replaced by ranked lists. If the server has no Chromium, the figure keeps
+    """Draw a figure in the browser's theme, with its data table and an Export menu below. On a
+    narrow screen ranked lists may replace a matrix. If the server has no Chromium, the figure keeps
     Plotly's button for an SVG drawn in the browser."""
     one = export.exported(part)
     assert isinstance(one, Figure)
@@ -64,7 +64,7 @@ def plot(part: records.Figure, **options: Any) -> None:
 
 
 def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) -> None:
-    """The finding or the title, the figure's subject and its legend, as in exported files."""
+    """Draw the finding or the title, the figure's subject and its legend, as in exported files."""
     theme, told = colours.theme(), one.about if part.finding else one.more
     entries = () if of_colours in page_run.current().legends else one.entries(theme)
     if isinstance(of_colours, str | None):
@@ -74,7 +74,7 @@ def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) ->
 
 @st.fragment
 def _ranked(told: narrow_lists.Lists, part: records.Figure, one: Figure) -> None:
-    """One of a matrix's lists under its finding, with a picker if there are several."""
+    """Draw one of a matrix's lists under its finding, with a picker if there are several."""
     lists = {one.title: one for one in told.lists}
     place, first = st.container(), next(iter(lists))
     name = first
@@ -90,10 +90,8 @@ def _ranked(told: narrow_lists.Lists, part: records.Figure, one: Figure) -> None
 
 def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **options: Any) -> None:
     """Draw a table as a frame, with a menu below that saves it as CSV, Parquet, LaTeX and Markdown.
-
-    `options` are those of `st.dataframe`. `widget` is the key of the shown table, if different.
-    """
-    # A key preserves sorting and selection, which helps if clicks do something.
+    `options` are those of `st.dataframe`. `widget` is the key of the shown table, if it differs."""
+    # A key preserves sorting and selection, which matters only if clicks do something.
     kept: dict[str, Any] = {"hide_index": True, "alt": part.title}
     kept |= {"key": widget or part.key} if "on_select" in options else {}
     st.dataframe(frame, **(kept | options))
@@ -103,17 +101,17 @@ def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **op
 
 
 def of_matrix(sentence: str) -> str:
-    """Facts only for a matrix (how to read and click it); empty if lists replace it."""
+    """Return a sentence on how to read a matrix; empty if lists replace the matrix."""
     return "" if colours.narrow() else sentence
 
 
 def caption(*facts: str) -> None:
-    """A line under a figure, with further facts in its tooltip; may contain outside text."""
+    """Draw a line under a figure, with further facts in its tooltip; facts may be outside text."""
     note(records.Note(facts))
 
 
 def note(one: records.Note) -> None:
-    """A caption from a record."""
+    """Draw a caption from a record."""
     one = one.narrow() if colours.narrow() else one
     if one.shown:
         st.caption(text(one.shown), help=text(one.behind()) or None)

@@ -6,10 +6,10 @@ _MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]()<>#+-.!|~$:
 
 
 _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
-"""Patterns that Markdown would turn into links even if escaped."""
+"""Places in addresses that Markdown would turn into links even if escaped."""
 
 
 def text(words: str) -> str:
-    """Outside text for a place that interprets Markdown, such as a caption, escaped to show
+    """Escape outside text so that a place that interprets Markdown, such as a caption, shows it
     literally. An invisible word joiner (U+2060) keeps addresses from becoming links."""
     return _LINKED.sub("\u2060", " ".join(str(words).split())).translate(_MARKDOWN)

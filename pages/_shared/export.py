@@ -28,11 +28,11 @@ from pages._shared import colours, page_run, sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str], float | None)
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
-"""Names of formats that differ from the extension in capitals."""
+"""Names of formats whose name is not their extension in capitals."""
 
 
 def picked(key: str, value: Picked) -> Picked:
-    """Note a picker's value for the address, which omits initial values."""
+    """Note a picker's value for the address, and return it."""
     page_run.current().picked[key] = value
     return value
 
@@ -43,7 +43,7 @@ def titled(key: str, titles: Mapping[str, str]) -> None:
 
 
 def address(title: str) -> str:
-    """The address of the page with this title, with the value of every picker."""
+    """Return the address of the page with this title, with the value of every picker."""
     words = {
         key: str(value).lower() if isinstance(value, bool) else value
         for key, value in page_run.current().picked.items()
@@ -55,14 +55,14 @@ def address(title: str) -> str:
 
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
-    """Button under a page that saves the whole page; a click calls `provenance`."""
+    """Draw a button under a page that saves the whole page; a click calls `provenance`."""
     drawn = page_run.current().drawn
     if not drawn:
         return
     where = address(title)
 
     def made(*, escaped: bool = True) -> bytes:
-        # Not only the run's parts, since a fragment may have rerun since.
+        # A fragment may have rerun since, and replaced some of these parts.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
         return page_archive.archive(page_archive.View(title, where, shown, provenance(), escaped))
 
@@ -84,7 +84,7 @@ def _note(shown: Shown) -> None:
 
 
 def exported(part: records.Figure | records.Table) -> Shown:
-    """The part as in files, for this run's control values; a figure in the theme."""
+    """Return the part as files have it, with the controls' values; a figure in the theme."""
     run = page_run.current()
     return exporting.exported(
         run.page.lower(), Found(part, run.picked, run.titles), colours.theme()
@@ -105,9 +105,9 @@ def table(shown: Table) -> None:
 
 @st.fragment
 def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | None = None) -> None:
-    """A small button on the right, and an expander for a `table` on the left; each is filled when
-    opened. The table is on the page itself, not in a popover, so that the Tab key reaches it after
-    its expander."""
+    """Draw a small button on the right, and an expander for a `table` on the left; each is filled
+    when opened. The table is on the page itself, not in a popover, so that the Tab key reaches it
+    after its expander."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         if table:
             opened = st.expander(
@@ -133,7 +133,7 @@ def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | Non
 
 
 def _numbers(shown: Figure) -> None:
-    """A figure's data as a table that the keyboard reaches; rows load while scrolling."""
+    """Draw a figure's data as a table that the keyboard reaches; rows load while scrolling."""
     for name, frame in numbers(shown.figure).items():
         heads = {column: str(column).replace("_", " ").capitalize() for column in frame.columns}
         st.dataframe(
@@ -142,7 +142,7 @@ def _numbers(shown: Figure) -> None:
 
 
 def view_name() -> str:
-    """File name of the whole view."""
+    """Return the file name of the whole view."""
     run = page_run.current()
     said = file_names.said(run.page.lower(), "", file_names.OF_VIEW, run.picked)
     return file_names.name(said)
@@ -163,7 +163,7 @@ def _button(
 
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
-    # The formats first: a menu near the window's end shows only its first row.
+    # The formats come first, since a menu near the window's end shows only its first row.
     row = st.container(horizontal=True)
     paper = _paper(shown) if pictures else Paper()
     if not paper.titled:
@@ -179,7 +179,7 @@ def _figure_buttons(shown: Figure) -> None:
 
 
 def _data_buttons(shown: Figure) -> None:
-    """Buttons for a figure's data."""
+    """Draw buttons for a figure's data."""
     readable, frames = numbers(shown.figure), behind(shown.figure)
     for frame in list(readable.values()) * (len(readable) == 1):
         data = shown.table() if shown.table else Table(shown.key, shown.title, frame)
@@ -195,7 +195,7 @@ def _data_buttons(shown: Figure) -> None:
 
 
 def _paper(shown: Figure) -> Paper:
-    """Options of pictures for papers; the last choice is the next menu's default."""
+    """Draw options of pictures for papers, and return them; the next menu starts with them."""
     last, key = st.session_state.get("_paper", Paper()), shown.key
     widths = [width for width in formats.WIDTHS if shown.narrow or width != formats.ONE]
     usual = last.width if last.width in widths else formats.TWO

@@ -18,13 +18,13 @@ STRANGE = "the browser sent a value that this page does not offer: reload the pa
 
 
 def show_error(error: BeirscopeError) -> None:
-    """An error that the user can act on, as plain text."""
+    """Show an error that the user can act on, as plain text."""
     st.error(text(str(error)), icon=":material/error:")
 
 
 def show_failure(error: Exception) -> None:
-    """A failed disk operation as a sentence, or a bug, logged under the displayed id. A file of the
-    store that proves damaged is named and left out from now on."""
+    """Show a failed disk operation as a sentence, or log a bug and show its id. A damaged file of
+    the store is named and left out from now on."""
     if damaged := reading.damaged_meanwhile():
         st.error(text("; ".join(damage.told(damaged))), icon=":material/error:")
         return
@@ -44,7 +44,7 @@ def show_failure(error: Exception) -> None:
 
 
 def guarded(draw: Callable[..., Drawn]) -> Callable[..., Drawn | None]:
-    """Show errors as app.py does; for a fragment, which reruns without app.py."""
+    """Decorate a fragment, which reruns without app.py, so that it shows errors as app.py does."""
 
     @wraps(draw)
     def drawn(*args: Any) -> Drawn | None:

@@ -12,7 +12,7 @@ from pages._shared.streamlit_internals import BackMsg
 
 @st.cache_resource(show_spinner=False)
 def _asking() -> dict[str, dict[str, BackMsg]]:
-    """Message that requests the fragment of each session, by kind."""
+    """Return the message that requests the fragment of each session, by kind."""
     return {PART: {}, PAGE: {}}
 
 
@@ -31,23 +31,24 @@ def follow(kind: str = PART) -> None:
 
 
 def follows() -> bool:
-    """True if a part of this run's page follows it."""
+    """Return true if a part of this run's page is redrawn by `wake`."""
     return streamlit_internals.session() in _asking()[PART]
 
 
 def number(kind: str) -> int:
-    """Number of pages with such a part."""
+    """Return the number of pages with a fragment of this kind."""
     return len(_asking()[kind])
 
 
 def wake(kind: str = PART) -> None:
-    """Redraw every part that follows, since something has changed."""
+    """Redraw every fragment of this kind, since something has changed."""
     asking = _asking()[kind]
     for session, asked in list(asking.items()):
-        # A user who has changed the page in the meantime would be taken back.
+        # `_still` keeps users who have changed the page meanwhile from being sent back.
         if not streamlit_internals.rerun(session, asked, _still(asking, session, asked)):
             asking.pop(session, None)
 
 
 def _still(asking: dict[str, BackMsg], session: str, asked: BackMsg) -> Callable[[], bool]:
+    """Return a function that is true while the session still requests this fragment."""
     return lambda: asking.get(session) is asked

@@ -1,4 +1,4 @@
-"""Counts of this server while it draws pages: the part of `/metrics` kept in memory."""
+"""Counts of this server's work while it draws pages: the part of `/metrics` kept in memory."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
-# The creation times of series are of no use.
+# Nobody needs the creation times of series.
 disable_created_metrics()
 REGISTRY = CollectorRegistry()
 _QUESTIONS = Histogram(
@@ -56,6 +56,6 @@ def answered(query: Callable[..., Any]) -> None:
 
 
 def _named(query: Callable[..., Any]) -> str:
-    """Name such as `leaderboard.select.means`; there are as many as questions in the code."""
+    """Return a name such as `leaderboard.select.means`, one per question in the code."""
     name = f"{query.__module__}.{query.__qualname__}"
     return name.removeprefix("compute.").removeprefix("views.")

@@ -1,7 +1,7 @@
 """Navigation between pages: a click in a figure or table opens its subject. Streamlit's own page
-switch leaves wrong entries in the browser's history and drops address keys that a widget of the
-previous page was bound to. Here the browser itself goes to the full address, as for Back and
-Forward, and `restore` reads the whole address."""
+switch leaves wrong entries in the browser's history and drops address keys to which a widget of the
+previous page was bound. Here the browser itself goes to the full address, as for Back and Forward,
+and `restore` reads the whole address."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,15 +36,15 @@ _TOP = components.component(
     """,
 )
 FIRST = "leaderboard"
-"""Page that opens without a path; Streamlit has no other name for it."""
+"""The page that opens without a path; Streamlit has no other name for it."""
 DATASET = records.Link("dataset", carried=("dataset",))
 RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
-"""Details of a run: how it was made, and the run as a file."""
+"""Link to the details of a run: how it was made, and the run as a file."""
 PRINTED = records.Link("leaderboard", {"numbers": "Published"}, carried=("table",))
 COUNTED = ("judgements", "rule", "sources")
 """Address keys of the judgement picker above the pages."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
-"""Address key of the query group, and the pages that can show only one group."""
+"""Address key of the query group, and the pages that can be limited to one."""
 
 
 def restore() -> None:
@@ -55,7 +55,7 @@ def restore() -> None:
 
 
 def to(page: str, **address: str | Sequence[str]) -> None:
-    """Send the browser to a page (`query`) at the next `follow`; for callbacks."""
+    """Send the browser to a page, such as `query`, at the next `follow`; for callbacks."""
     keys = (*COUNTED, *_OF_KIND * (page in _BY_KIND))
     kept = {key: st.query_params.get_all(key) for key in keys}
     named = {key: value for key, value in (kept | address).items() if value}
@@ -71,25 +71,25 @@ def follow() -> None:
 
 
 def queued(started: jobs.Started) -> None:
-    """The outcome of starting a job, as a link to Jobs."""
+    """Draw the outcome of starting a job, as a link to Jobs."""
     told = escaping.text(f"{started.sentence}: see Jobs for its progress")
     st.page_link("pages/jobs.py", label=told, icon=":material/arrow_forward:")
 
 
 def leave_fragment() -> None:
-    """Rerun the whole page if a click in a fragment leads elsewhere: only that run has `follow`."""
+    """Rerun the whole page, which calls `follow`, if a click in a fragment leads elsewhere."""
     if "_way" in st.session_state:
         st.rerun()
 
 
 def at_top() -> None:
-    """Start the next run of `from_top` at the top; for controls that change the view."""
+    """Make the next `from_top` scroll to the top; for controls that change the view."""
     st.session_state["_at_top"] = True
 
 
 def from_top() -> None:
     """Scroll to the top if `at_top` requested it, since browsers keep the scroll position."""
-    # Always present, since parts below would be remounted if they moved.
+    # The slot is always there, since parts below would be remounted if they moved.
     place = st.empty()
     if st.session_state.pop("_at_top", False):
         with place:
@@ -97,7 +97,7 @@ def from_top() -> None:
 
 
 def clicks(key: str) -> int:
-    """Number of clicks on marks of a figure in this session."""
+    """Return the number of clicks on marks of a figure in this session."""
     return st.session_state.get(f"_clicks_{key}", 0)
 
 
@@ -118,12 +118,9 @@ def plot(part: records.Figure, go: Callable[..., None]) -> None:
 def table(
     part: records.Table, shown: DataFrame | Styler, go: Callable[..., None], **options: Any
 ) -> None:
-    """Draw a table as a frame; a click in a row calls `go` with the row's values.
-
-    `options` are those of `st.dataframe`.
-    """
-    # A row would stay selected when another is chosen elsewhere, so such a choice makes a new
-    # table.
+    """Draw a table as a frame; a click in a row calls `go` with its values. `options` as in
+    `st.dataframe`."""
+    # The old row would stay selected when another is chosen elsewhere, so that makes a new table.
     whole = part.selected is not None
     widget = f"{part.key}_{part.selected}" if whole else part.key
 

@@ -1,4 +1,4 @@
-"""Files of the pages by folder, defined only here."""
+"""The files of the pages; only this module lists them."""
 
 from compute.base.settings import PROJECT
 
@@ -10,4 +10,4 @@ SHARED = [
     for file in sorted((PROJECT / "pages").glob("_*/**/*.py")) + sorted(PROJECT.glob("pages/_*.py"))
     if file.stem != "__init__"
 ]
-"""The module of each page's file."""
+"""The names of the other modules below pages/."""

@@ -19,7 +19,7 @@ _KEY = "_run"
 
 @dataclass
 class PageRun:
-    """The version read by this run; a new run reads the newest."""
+    """One run of a page, which reads one version; the next run reads the newest."""
 
     version: Version | None = None
     """None until app.py has let the page run."""
@@ -28,7 +28,7 @@ class PageRun:
     noticed: int | None = None
     """The store's count of damaged parts when the run started."""
     begun: float = 0.0
-    """Seconds of the monotonic clock."""
+    """Time of the start, in seconds of the monotonic clock."""
     page: str = ""
     """The title of the page."""
     rests_on: Inputs = field(default_factory=Inputs)
@@ -38,32 +38,32 @@ class PageRun:
     picking: Picked = ()
     """Versions of systems read besides those in the address."""
     choice: Choice | None = None
-    """The added judgements that count in scores; None for official judgements only."""
+    """The added judgements that count in scores; None if only official ones do."""
     added: Choice | None = None
-    """The added judgements that the switch offers, whether or not it counts them."""
+    """The added judgements that the switch offers, whether or not they count."""
     switch: Any = None
     """The slot of that switch."""
     named: dict[str, list[str]] = field(default_factory=dict)
-    """Keys and names for the address."""
+    """Names that the address must contain, by key."""
     picked: dict[str, Any] = field(default_factory=dict)
     """The value of each control."""
     titles: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """The titles of the options of each control."""
     drawn: dict[str, Shown] = field(default_factory=dict)
-    """Figures and tables, by their keys."""
+    """Figures and tables by key."""
     legends: list[Any] = field(default_factory=list)
     """Legends above several figures."""
     save: Callable[..., bytes] | None = None
-    """Function that makes the archive of the view."""
+    """Makes the archive of the view."""
     widgets: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Functions that draw the forms of the page, by name."""
 
 
 def begin(run: PageRun) -> None:
-    """Forget the previous run."""
+    """Replace the previous run by this one."""
     st.session_state[_KEY] = run
 
 
 def current() -> PageRun:
-    """The run of the page that the browser shows."""
+    """Return the run of the page that the browser shows."""
     return st.session_state.setdefault(_KEY, PageRun())

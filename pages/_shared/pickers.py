@@ -17,7 +17,7 @@ UNTITLED: Mapping[str, str] = MappingProxyType({})
 
 
 def pickers(aligned: str = "bottom") -> Any:
-    """The row of pickers under the title; it wraps on a narrow screen."""
+    """Return the row of pickers under the title; it wraps on a narrow screen."""
     return st.container(horizontal=True, vertical_alignment=aligned, gap="small")  # pyrefly: ignore
 
 
@@ -33,9 +33,9 @@ def pick(
     told: str | None = None,
     blank: bool = False,
 ) -> str:
-    """One of `options`, stored in the address under `key`; shown by its title, if it has one.
-    `told`, in Markdown, is its tooltip. `blank`: empty, not the default, if the address names no
-    option."""
+    """Draw a picker of one of `options`, stored in the address under `key`, and return its value.
+    `titles`: by option. `told`, in Markdown, is the tooltip. `blank`: show nothing, not the
+    default, if the address names no option."""
     choices = list(options)
     usual = default if default in choices else next(iter(choices), None)
     usual = None if blank else usual
@@ -65,7 +65,7 @@ def view(
     default: str | None = None,
     titles: Mapping[str, str] = UNTITLED,
 ) -> str:
-    """A choice of one of a few parts of a page, side by side; stored in the address under `key`."""
+    """Draw the parts of a page side by side; return the chosen one, which the address stores."""
     choices = list(options)
     usual = default if default in choices else choices[0]
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
@@ -82,7 +82,7 @@ def view(
 
 
 def switch(label: str, key: str) -> bool:
-    """On or off, stored in the address under `key`."""
+    """Draw a switch, stored in the address under `key`, and return true if it is on."""
     _follow(key, lambda named: named == ["true"])
     return export.picked(key, st.toggle(label, key=key, on_change=partial(_put, key)))
 
@@ -98,9 +98,9 @@ def pick_many(
     titles: Mapping[str, str] = UNTITLED,
     told: str | None = None,
 ) -> list[str]:
-    """Some of `options`, stored in the address under `key`; `empty` states the meaning of none.
-    With a `default`, even an empty one, the address records an empty choice. `told`, in
-    Markdown, is its tooltip."""
+    """Draw a picker of some of `options`, stored in the address under `key`, and return its values.
+    `empty` states the meaning of an empty choice, which the address records only if there is a
+    `default`, even an empty one. `told`, in Markdown, is the tooltip."""
     choices = list(options)
     nothing = [] if default is None else [""]
 
@@ -123,14 +123,14 @@ def pick_many(
 
 
 def words(label: str, key: str, *, width: int = 190) -> str:
-    """A line of text, stored in the address under `key`."""
+    """Draw a field for a line of text, stored in the address under `key`, and return the text."""
     _follow(key, lambda named: "".join(named[:1]))
     found = st.text_input(label, key=key, on_change=partial(_put, key), width=width)
     return export.picked(key, found)
 
 
 def slide(label: str, key: str, *, default: float) -> float:
-    """A number from 0 to 1 in steps of .05, stored in the address under `key`."""
+    """Draw a slider from 0 to 1 in steps of .05, stored in the address; return its value."""
     steps = {f"{step / 20:g}": step / 20 for step in range(21)}
     _follow(key, lambda named: steps.get("".join(named[:1]), default))
     look: dict[str, Any] = {"step": 0.05, "key": key, "width": 260}
@@ -138,7 +138,7 @@ def slide(label: str, key: str, *, default: float) -> float:
 
 
 def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:
-    """A number from LEAST to LARGEST or none, stored in the address under `key`."""
+    """Draw a field for a number from LEAST to LARGEST, stored in the address; return it or None."""
 
     def meant(named: list[str]) -> float | None:
         try:
@@ -165,7 +165,7 @@ def number(label: str, key: str, *, example: str, width: int = 190) -> float | N
 
 
 def expander(label: str, name: str, asks: Sequence[str]) -> Any:
-    """A closed expander, which is open if the address names it or a control in it (`asks`)."""
+    """Return an expander, which is open if the address names it or a control in it (`asks`)."""
     there = st.query_params.get_all(OPEN)
     key, shown = f"_open_{name}", name in there or any(one in st.query_params for one in asks)
     st.session_state[key] = shown
@@ -181,8 +181,8 @@ def expander(label: str, name: str, asks: Sequence[str]) -> Any:
 
 def put(**named: str | Sequence[str]) -> None:
     """Put these values into the address, in one step of the browser's history; empty ones are
-    removed. Their pickers adapt, as do pickers below that nobody has set: values that the page
-    wrote into the address for these are removed."""
+    removed. Their pickers adapt, and so do the pickers below that nobody has set: the values that
+    the page wrote into the address for these are removed."""
     order, own = [*page_run.current().named], st.session_state.get("_own", {})
     first = min((order.index(key) for key in named if key in order), default=len(order))
     for key in named:
@@ -200,8 +200,8 @@ def note(key: str, names: list[str]) -> None:
 
 
 def unnamed() -> dict[str, list[str]]:
-    """Shown values missing from the address. Unknown names in it when the page was opened stay, and
-    are reported (`address.known`)."""
+    """Return the shown values that are missing from the address. Unknown names in it when the page
+    was opened stay, and are reported (`address.known`)."""
     return {
         key: names
         for key, names in page_run.current().named.items()
@@ -214,8 +214,8 @@ def _title(titles: Mapping[str, str], name: str) -> str:
 
 
 def begin() -> dict[str, Any]:
-    """Value of a picker of this page without an address key, if it is not the default. It comes
-    from another page through `address.recall`; pickers drawn on other pages do not count."""
+    """Return the initial values of this page's pickers, by key, that came from another page through
+    `address.recall` instead of the address. Pickers drawn on other pages do not count."""
     here = streamlit_internals.page()
     on, usual = st.session_state.get("_usual", ("", {}))
     if on != here:
@@ -231,7 +231,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] 
     returns the value for the names in the address, which may be unknown."""
     state, usual = st.session_state, begin()
     if key not in usual:
-        # A value in the state before the first drawing was recalled from another page.
+        # A value that precedes the first drawing was recalled from another page.
         usual[key] = state.get(key)
     named = st.query_params.get_all(key)
     state[key] = meant(named or ([] if usual[key] is None else _names(usual[key])))
@@ -240,7 +240,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] 
 
 
 def _names(value: object) -> list[str]:
-    """A value as written in an address: on is true; off and nothing are left out."""
+    """Return a value as an address writes it: on is `true`; off and nothing are left out."""
     if isinstance(value, bool):
         return ["true"] * value
     if isinstance(value, float):
@@ -249,12 +249,10 @@ def _names(value: object) -> list[str]:
 
 
 def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
-    """True if a person has changed a picker; for callbacks on a change.
-
-    The browser sends the values of all pickers with every request, including those of fragments
-    that run every two seconds, and may send values from before the page changed them. Neither these
-    values nor a value that is no longer `among` the options is a choice.
-    """
+    """Return true if a person has changed a picker; for callbacks on a change. The browser sends
+    the values of all pickers with every request, including those of fragments that run every two
+    seconds, and may send values from before the page changed them. Neither these values nor a value
+    that is no longer `among` the options is a choice."""
     if streamlit_internals.is_fragment_without_callback():
         return False
     return among is None or set(_names(st.session_state[key])) <= set(among)

@@ -1,4 +1,4 @@
-"""Stored data for pages: one version per run of a page."""
+"""Stored data for pages, with one version per run of a page."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from pages._shared.page_run import PageRun
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
 def _answers(now: Settings) -> Answers:
     store = Store(now)
-    # Damage that can be seen at once is found now, so that no file is opened twice.
+    # This finds the damage that shows without reading, so that no file is opened twice.
     store.parts()
     return Answers(store, query_slices.of_kind, metrics.computing)
 
@@ -59,7 +59,7 @@ def _here() -> Answers:
 
 
 def opened() -> Store:
-    """The store for monitoring, which does not read its content."""
+    """Return the store for monitoring, which does not read its content."""
     return _now().store
 
 
@@ -70,13 +70,13 @@ def verify() -> Thread:
 
 
 def store() -> Store:
-    """The store in this server's home folder."""
+    """Return the store in this server's home folder."""
     _through_app()
     return _here().store
 
 
 def begin(title: str) -> None:
-    """Set the version that this run of a page reads, and its theme."""
+    """Set the version and the theme of this run of a page."""
     here = _now()
     page_run.begin(
         PageRun(
@@ -92,12 +92,12 @@ def begin(title: str) -> None:
 
 
 def version() -> Version:
-    """The version that this run of a page reads."""
+    """Return the version that this run of a page reads."""
     return page_run.current().version or AHEAD.current()
 
 
 def _picked() -> Picked:
-    """Versions named in the address, under any key, singly or in lists, or by `picking`."""
+    """Return the superseded versions that the address, under any key, or `picking` names."""
     picking = page_run.current().picking
     values = [value for key in st.query_params for value in st.query_params.get_all(key)]
     if not any("@" in value for value in values):
@@ -106,7 +106,7 @@ def _picked() -> Picked:
 
 
 def versions(datasets: Collection[str] | None = None) -> list[Part]:
-    """Hits of earlier runs of systems, on all or some datasets, oldest first."""
+    """Return the hits of superseded runs, on all or some datasets, oldest first."""
     manifest, _ = version()
     found = _here().versions(manifest)
     return [part for part in found if datasets is None or part.dataset in datasets]
@@ -115,7 +115,7 @@ def versions(datasets: Collection[str] | None = None) -> list[Part]:
 def only(kind: Kind) -> None:
     """Let the rest of this run of the page read only one query group. Groups follow official
     judgements, so added ones move no query to another group."""
-    # The provenance panel names the inputs of the group, such as a file of labels.
+    # Thus the provenance panel names the inputs of the group, such as a file of labels.
     read(query_slices.of_kind, added=False, **kind._asdict())
     page_run.current().kind = kind
 
@@ -132,12 +132,12 @@ def whole() -> Iterator[None]:
 
 
 def kind() -> Kind | None:
-    """The query group to which the rest of this run is limited, if any."""
+    """Return the query group to which the rest of this run is limited, if any."""
     return page_run.current().kind
 
 
 def kind_title() -> str:
-    """Title of that group; empty for all queries."""
+    """Return the title of that group; empty for all queries."""
     return found.title if (found := kind()) else ""
 
 
@@ -149,7 +149,7 @@ def follow() -> None:
 
 
 def is_outdated() -> bool:
-    """True if something was published or found damaged since this run of the page started."""
+    """Return true if something was published or found damaged since this run started."""
     run = page_run.current()
     if AHEAD.is_outdated(run.version, run.begun, follows=following.follows()):
         return True
@@ -171,8 +171,8 @@ def newest_judgements() -> Iterator[None]:
 
 
 def damaged_meanwhile() -> list[Part]:
-    """Damaged parts, if any was found since this run of the page started."""
-    # Code that reports a bug must not raise an error itself.
+    """Return the damaged parts, if damage was found since this run of the page started."""
+    # This runs while a bug is reported, and must not raise an error itself.
     with suppress(Exception):
         stored = _here().store
         found = damage.verify(stored)
@@ -182,12 +182,10 @@ def damaged_meanwhile() -> list[Part]:
 
 
 def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
-    """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
-
-    Scores, means and judgements follow the judgement picker above the page; `added` overrides it.
-    They cover only the page's query group, if there is one (`only`), except within `whole` and for
-    questions declared otherwise.
-    """
+    """Return `query(cursor, **params)` on the version of this run; the frame is the caller's own
+    copy. Scores, means and judgements follow the judgement picker above the page; `added` overrides
+    it. They cover only the page's query group, if there is one (`only`), except within `whole` and
+    for questions declared otherwise."""
     _through_app()
     run, read_version = page_run.current(), version()
     choice = run.choice
@@ -201,7 +199,7 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
 
 @contextmanager
 def picking(named: Iterable[str]) -> Iterator[None]:
-    """Also read these versions of systems, as if the address named them."""
+    """Also read these superseded versions of systems, as if the address named them."""
     run = page_run.current()
     run.picking = tuple(named)
     try:
@@ -216,7 +214,7 @@ def _scope() -> Scope:
 
 @contextmanager
 def cursor() -> Iterator[Any]:
-    """A cursor on the version of this run, for answers too large to cache."""
+    """Yield a cursor on the version of this run, for answers too large to cache."""
     _through_app()
     manifest, judgement = version()
     choice = page_run.current().choice
@@ -225,24 +223,23 @@ def cursor() -> Iterator[Any]:
 
 
 def parts() -> Sequence[Part]:
-    """Live parts of this run's version; rereading them takes a tenth of a second."""
+    """Return the live parts of this run's version; rereading them takes a tenth of a second."""
     manifest, _ = version()
     return _here().holding(manifest, _picked()).parts
 
 
 def measures() -> list[str]:
-    """Every measure that a picker offers: defaults, those of the settings, and scored ones."""
+    """Return all measures that a picker offers: defaults, those of the settings, scored ones."""
     return scored_measures.offered(settings.load(), parts())
 
 
 def rests_on() -> Inputs:
-    """Inputs of the numbers that this run of the page has read."""
+    """Return the inputs of the numbers that this run of the page has read."""
     return page_run.current().rests_on
 
 
 def add_sample(about: Mapping[str, str | int], measure: str) -> None:
-    """Note a sample from which this run of the page estimated numbers, by measure; of the same
-    task, the newest state counts."""
+    """Note a sample from which this run estimated a measure; per task the newest state counts."""
     before = rests_on()
     others = frozenset(one for one in before.samples if dict(one)["task"] != about["task"])
     others_only = replace(before, samples=others)
@@ -250,7 +247,7 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
-    """`read` for files made after this run of the page, on the same version."""
+    """Return a function that reads this run's version later, for files made after the run."""
     begun, choice = version(), page_run.current().choice
     here, scope = _here(), _scope()
     return lambda: here.read(begun, choice, query, params, scope)[0]

@@ -37,12 +37,12 @@ _NO_WIDGETS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
 
 class _Unknown(Exception):
-    """The address names an unknown dataset or system; results of another would mislead."""
+    """The address names an unknown dataset or system, so results of another would mislead."""
 
 
 def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _NO_WIDGETS) -> None:
     """Draw a page under its title; `widgets` draw its forms, by name."""
-    # On a new server, a page that asks no question first would bypass app.py.
+    # Without a question, a page would bypass app.py on a new server.
     reading.store()
     st.title(title, anchor=False)
     page_run.current().widgets = widgets
@@ -51,12 +51,12 @@ def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _N
 
 
 def section(inside: Inside) -> Any:
-    """Draw steps on a page; returns their result."""
+    """Draw steps on a page, and return their result."""
     return _run(inside, None)
 
 
 def _run(inside: Inside, above: Any) -> Any:
-    """Draw steps in order. Messages on controls go to `above`."""
+    """Draw steps in order, and return their result. Messages about controls go to `above`."""
     if not callable(inside):
         for step in inside:
             _step(step, above)
@@ -221,7 +221,8 @@ def _choice(choice: records.Choice, above: Any) -> str:
 
 
 def _is_unknown(key: str) -> bool:
-    """True if the address names what no page has; a dataset may only lack this page's data."""
+    """Return true if the address names what no page has; a dataset may only lack this page's
+    data."""
     known = dataset_facts.titles() if key == "dataset" else ()
     return any(one.name not in known for one in address.wrong(key))
 
@@ -332,7 +333,7 @@ def _table(shown: records.Table) -> None:
     theme = colours.theme()
     frame, columns = shown.shown, shown.listed if shown.columns else []
     for place, column in enumerate(columns):
-        # Without any of them the column is empty.
+        # If there is no picture, the column is left out.
         if column.drawn and any(pictures := column.drawn(theme)):
             frame.insert(place, column.head, pictures)
     looks = {one.head: _column(one) for one in columns if not one.in_files}
@@ -353,7 +354,7 @@ def _table(shown: records.Table) -> None:
 def _styled(
     shown: records.Table, frame: DataFrame, columns: Sequence[records.Column], theme: str
 ) -> DataFrame | Styler:
-    """The frame with formatted values and filled columns."""
+    """Return the frame with formatted values and filled cells."""
     written = any(one.written and not one.is_text for one in columns)
     fills = {one.head: one.fill(theme) for one in columns if one.fill}
     if not (written or fills or shown.bold is not None):
@@ -371,7 +372,7 @@ def _styled(
 
 
 def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:
-    """Function that formats a value, unless the browser does."""
+    """Return the function that formats a value, as the browser does by a number format."""
     form = column.format
     if not isinstance(form, str):
         return form
@@ -380,7 +381,7 @@ def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:
 
 
 def _column(column: records.Column) -> Any:
-    """How the browser shows a column; None for its default."""
+    """Return how the browser shows a column; None for its default."""
     look: dict[str, Any] = {"width": column.width, "help": column.told or None}
     look |= {"pinned": True} if column.pinned else {}
     if column.drawn:
@@ -435,7 +436,7 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Pick: _pick,
     records.Widget: _widget,
 }
-"""Steps to which a value is sent, or that hold others."""
+"""Functions for steps to which a value is sent, or that hold others; `above` takes messages."""
 _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Heading: _heading,
     records.Text: _text,

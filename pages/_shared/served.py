@@ -15,12 +15,12 @@ from pages._shared import page_run, reading
 
 @dataclass(frozen=True)
 class Served:
-    """`Ask` of the version that this run of a page shows."""
+    """An `Ask` for the version that this run of a page shows."""
 
     picked: Sequence[str] = ()
-    """Versions of systems treated like systems, besides those in the address."""
+    """Superseded versions treated like systems, besides those in the address."""
     all_queries: bool = False
-    """True if all queries are read even though the page has a query group."""
+    """True to read all queries even if the page has a query group."""
 
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any
@@ -54,7 +54,7 @@ class Served:
         return None if self.all_queries else reading.kind()
 
     def only(self, kind: Kind) -> "Served":
-        """An `Ask` for the rest of the page, limited to a query group."""
+        """Return an `Ask` limited, like the rest of the page, to a query group."""
         reading.only(kind)
         return self
 
@@ -62,7 +62,7 @@ class Served:
         return replace(self, all_queries=True)
 
     def with_versions(self, names: Sequence[str]) -> "Served":
-        """The same version, treating these versions of systems like systems."""
+        """Return the same version, treating these superseded versions of systems like systems."""
         return replace(self, picked=(*self.picked, *names))
 
     def parts(self) -> Sequence[Part]:

@@ -34,20 +34,20 @@ def check_server() -> None:
 
 
 def sign_in() -> listen_address.SignIn | None:
-    """Sign-in from the server's secrets, if any. Raises as `listen_address.sign_in`."""
+    """Return the sign-in from the server's secrets, if any; raise as `listen_address.sign_in`."""
     return listen_address.sign_in(
         settings.load(), [Path(file) for file in st.get_option("secrets.files")]
     )
 
 
 def providers() -> tuple[str, ...]:
-    """Providers that `st.login` accepts; none without sign-in."""
+    """Return the providers that `st.login` accepts; none without sign-in."""
     found = sign_in()
     return found.providers if found else ()
 
 
 def person() -> Person | None:
-    """Signed-in user; nobody without sign-in, or if the sign-in does not count."""
+    """Return the signed-in user; None without sign-in, or if the sign-in does not count."""
     try:
         now = settings.load()
         return _signed_in(now) if now.sign_in else None
@@ -63,13 +63,13 @@ def _signed_in(now: Settings, claims: Mapping[str, Any] | None = None) -> Person
 
 
 def name() -> str:
-    """The signed-in user's name, which is a verified address; empty without sign-in."""
+    """Return the signed-in user's verified email address; empty without sign-in."""
     who = person()
     return who.email if who else ""
 
 
 def role() -> Role | None:
-    """The role of the user at this browser; without sign-in everyone has every role."""
+    """Return the role of the user at this browser; without sign-in everyone has every role."""
     now = settings.load()
     if not now.sign_in:
         return OPERATOR
@@ -78,15 +78,15 @@ def role() -> Role | None:
 
 
 def may(needed: Role) -> bool:
-    """True if the user of this browser has a role or a higher one."""
+    """Return true if the user at this browser has this role or a higher one."""
     has = role()
     return has is not None and has >= needed
 
 
 def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
-    """Raise Unavailable, in one sentence, unless the user at this browser has a role. Every action
-    calls this before it acts; hiding a button is not enough. Code that runs after the page, where
-    Streamlit knows no user, passes the user's claims."""
+    """Raise Unavailable unless the user at this browser has a role. Every action calls this before
+    it acts, since hiding a button is not enough. Code that runs after the page, where Streamlit
+    knows no user, passes the user's claims."""
     now = settings.load()
     if not now.sign_in:
         return
@@ -97,8 +97,8 @@ def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
 
 
 def download_button(label: str, data: Data | Callable[[], Data], **options: Any) -> None:
-    """A download button that replaces Streamlit's on every page and does not rerun on click. A
-    function makes the file on click, maybe long after the page was drawn, so it checks again
+    """Draw a download button, which replaces Streamlit's on every page and does not rerun on click.
+    A function makes the file on click, maybe long after the page was drawn, so it checks again
     whether the user may read. The gate checks files that already exist."""
     claims = st.user.to_dict()
 
@@ -111,6 +111,6 @@ def download_button(label: str, data: Data | Callable[[], Data], **options: Any)
 
 
 def told(needed: Role) -> str:
-    """Message shown instead of a control to users without the role."""
+    """Return the message shown instead of a control to users without the role."""
     words = roles.sentence(needed)
     return f"{words[:1].upper()}{words[1:]}."

@@ -1,11 +1,10 @@
-"""All uses of Streamlit beyond its public interface, based on the sources of VERSION. There is no
-public way to do the following: - A fragment's `run_every` makes every browser poll, and sends the
-values of all pickers each time; `rerun` lets the server request a part once. - An ASGI middleware
-sees the cookie of a sign-in, but only Streamlit can open it (`claims`). - `st.query_params` lacks
-what Streamlit drops from an address when the page changes (`query`). - Uploaded files stay in
-memory until their session ends, which no public call does (`uploads`). - `st.App` serves, but reads
-no options of `streamlit run` (`options`, `load_options`). - `st.plotly_chart` copies, checks and
-writes a figure each time that it is shown (`Written`)."""
+"""All uses of Streamlit beyond its public interface, based on the sources of VERSION. No public
+call does the following: request a part of a page once from the server (`rerun`; with `run_every`
+every browser polls and sends the values of all pickers); open the cookie of a sign-in in an ASGI
+middleware (`claims`); read what Streamlit drops from an address when the page changes (`query`);
+release uploaded files before their session ends (`uploads`); read the options of `streamlit run` in
+a served `st.App` (`options`, `load_options`); send a figure as it was written, instead of copying,
+checking and writing it each time that it is shown (`Written`)."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +38,7 @@ __all__ = ["BackMsg", "UploadedFile"]
 
 VERSION = "1.67.0"
 LARGEST_MESSAGE = get_max_widget_state_size_bytes
-"""Bytes of one message of a browser."""
+"""Returns the most bytes of one message of a browser."""
 STATIC = Path(file_util.get_static_dir())
 """The folder with the front end's files."""
 options: Callable[..., Any] = cli.configurator_options
@@ -104,19 +103,19 @@ arrow.marshall_styler = _styled
 
 
 def session() -> str | None:
-    """Id of the session whose page runs; None outside a server."""
+    """Return the id of the session whose page runs; None outside a server."""
     context = get_script_run_ctx()
     return context.session_id if context else None
 
 
 def page() -> str:
-    """Hash of the running page."""
+    """Return the hash of the running page."""
     context = get_script_run_ctx()
     return context.page_script_hash if context else ""
 
 
 def is_fragment_without_callback() -> bool:
-    """True if a fragment runs by itself and none of its controls has changed."""
+    """Return true if a fragment runs by itself and none of its controls has changed."""
     context = get_script_run_ctx()
     runs = bool(context and context.fragment_ids_this_run)
     return runs and not ThreadState.get().in_fragment_callback
@@ -129,7 +128,7 @@ def is_in_app() -> bool:
 
 
 def query() -> str:
-    """Complete query of the address that the browser requested."""
+    """Return the complete query of the address that the browser requested."""
     context = get_script_run_ctx()
     return context.query_string if context else ""
 
@@ -144,14 +143,14 @@ def restore(whole: str) -> None:
 
 
 def parsed(content: bytes) -> BackMsg | None:
-    """A browser's message; None for other bytes."""
+    """Return a browser's message; None for other bytes."""
     with suppress(DecodeError):
         return BackMsg.FromString(content)
     return None
 
 
 def fragment_message() -> BackMsg | None:
-    """Message that requests the running fragment; None outside a fragment."""
+    """Return the message that requests the running fragment; None outside a fragment."""
     context, part = get_script_run_ctx(), ThreadState.get().fragment_id
     if context is None or part is None or not runtime.exists():
         return None
@@ -166,8 +165,8 @@ def fragment_message() -> BackMsg | None:
 
 
 def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
-    """Send a message to a session as if from its browser; False if the session has ended. It is
-    dropped if it is no longer wanted (`is_wanted`) when the server handles it."""
+    """Send a message to a session as if from its browser; return false if the session has ended.
+    The message is dropped if `is_wanted` is false when the server handles it."""
     if not runtime.exists() or not runtime.get_instance().is_active_session(number):
         return False
     serving = runtime.get_instance()
@@ -188,13 +187,13 @@ def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
 
 
 def uploads() -> MemoryUploadedFileManager | None:
-    """Manager of uploaded files; None outside a server."""
+    """Return the manager of uploaded files; None outside a server."""
     held = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
     return held if isinstance(held, MemoryUploadedFileManager) else None
 
 
 def end(number: str) -> bool:
-    """End a session whose browser is gone; returns whether there was one."""
+    """End a session whose browser is gone; return false if its browser is still there."""
     gone = not runtime.get_instance().is_active_session(number)
     if gone:
         runtime.get_instance().close_session(number)
@@ -202,14 +201,14 @@ def end(number: str) -> bool:
 
 
 def sessions() -> int:
-    """Number of open browser windows."""
+    """Return the number of open browser windows."""
     stats = runtime.get_instance().stats_mgr.get_stats(["active_sessions"])
     found = stats.get("active_sessions", ())
     return sum(int(one.value) for one in found if isinstance(one, GaugeStat))
 
 
 def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Claims of the signed cookie; None if this dashboard did not set it."""
+    """Return the claims of the signed cookie; empty if this dashboard did not set it."""
     if not (origin := auth_util.get_origin_from_redirect_uri()):
         return {}
     found = signing._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
@@ -234,5 +233,5 @@ def log_through_root() -> None:
 
 
 def is_read_from() -> bool:
-    """True if the installed Streamlit is the version whose sources were read."""
+    """Return true if the installed Streamlit is the version whose sources were read."""
     return st.__version__ == VERSION

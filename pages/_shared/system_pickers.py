@@ -1,4 +1,4 @@
-"""Pickers of systems: those that a page shows, and up to four on Query, named in two ways."""
+"""Pickers of systems: titles, and the picker of up to four systems on Query."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from pages._shared.served import Served
 
 
 def titles() -> dict[str, str]:
-    """Title of each system and version, by name."""
+    """Return the title of each system and superseded version, by name."""
     return offers.system_titles(Served())
 
 
@@ -21,8 +21,9 @@ def _lines(lines: Sequence[str]) -> str | None:
 
 
 def few(few: Few, above: Any) -> list[str]:
-    """Shown options, from the address; `above` receives messages on unknown names. Streamlit would
-    read `systems=a,b` as one name and drop it, so the picker is not bound to the address."""
+    """Draw a picker of a few systems and return those shown; `above` receives messages on unknown
+    names. Streamlit would read `systems=a,b` as one name and drop it, so the picker is not bound to
+    the address."""
     key, given = few.key, st.query_params.get_all(few.key)
     chosen, named = few.shown(given), few.named(given)
     with above:
@@ -45,8 +46,9 @@ def few(few: Few, above: Any) -> list[str]:
 
 
 def _say(key: str, wrong: list[address.Missing]) -> list[address.Missing]:
-    """Report unknown names in the address when the page was opened, until the address changes.
-    Names that another dataset lacks come from the picker and are not reported."""
+    """Report unknown names that the address had when the page was opened, until the address
+    changes; return them. Names that another dataset lacks come from the picker and are not
+    reported."""
     kept = address.wrong(key)
     now = [one for one in wrong if one in kept] if f"_{key}" in st.session_state else wrong
     st.session_state[f"_wrong_{key}"] = now

@@ -9,9 +9,9 @@ from pages._shared import address, escaping, reading
 
 
 def bring(dataset: Dataset) -> None:
-    """Store the texts of a PyDocs collection; other collections without texts get a link to their
-    form. The texts are read once per home, in a separate process. A failure is reported and not
-    retried in this session."""
+    """Store the texts of a PyDocs collection; for other collections without texts, draw a link to
+    the form that adds them. The texts are read once per home, in a separate process. A failure is
+    reported and not retried in this session."""
     if not texts.lacks_texts(reading.parts(), dataset.name):
         return
     if dataset.group != "PyDocs":
@@ -28,7 +28,7 @@ def bring(dataset: Dataset) -> None:
 
 
 def _taken(name: str) -> str:
-    """Import the texts; returns the process's last message."""
+    """Import the texts, and return the last message of the process."""
     try:
         answers = list(upload_process.ask("take texts", [], dataset=name))
     except BeirscopeError as error:

@@ -28,8 +28,9 @@ File = UploadedFile | Inside
 
 
 def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
-    """The files; an archive that is not a BEIR archive is replaced by its files, unpacked once.
-    Raises WrongInput for an archive that is damaged, empty, or has too many or too large files."""
+    """Return the files, replacing an archive that is not a BEIR archive by its files, unpacked
+    once. Raises WrongInput for an archive that is damaged, empty, or has too many or too large
+    files."""
     ids = {file.file_id for file in files}
     before: dict[str, list[Inside]] = st.session_state.get("_inside", {})
     held = {name: inside for name, inside in before.items() if name in ids}
@@ -41,7 +42,7 @@ def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
 
 
 def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
-    """Files of an archive; empty for another file."""
+    """Return the files of an archive; empty for another file."""
     with uploads.kept(settings, [(file.name, file)]) as [(_, path)]:
         try:
             with packed.opened([path], settings.home) as found:
@@ -58,13 +59,13 @@ def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
 
 
 def _named(inside: Path) -> str:
-    """Name of an archive's file, with .txt if it has no ending."""
+    """Return the name of an archive's file, with .txt if it has no ending."""
     known = inside.name.lower().endswith(uploads.ENDINGS)
     return inside.name if known else f"{inside.name}.txt"
 
 
 def sizes(session: str) -> list[int]:
-    """Bytes of each file that a session keeps."""
+    """Return the bytes of each file that a session keeps."""
     held = streamlit_internals.uploads()
     return [len(one.data) for one in held.file_storage.get(session, {}).values()] if held else []
 

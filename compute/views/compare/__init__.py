@@ -1,1 +1,1 @@
-"""The views of the Compare page."""
+"""Views of the Compare page."""

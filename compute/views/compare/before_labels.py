@@ -35,7 +35,7 @@ from compute.views.shared import theme as looks
 MOST = 20
 """Rows of the table of queries that changed most."""
 HUBS, LEAST, SHARE = 5, 3, 0.2
-"""Most hub documents to name, and the least share of a run's top lists that a hub appears in."""
+"""Most hubs shown, and the least number and share of a run's top lists that a hub is in."""
 _LETTERS = 200
 _PAIR = ("dataset", "a", "b")
 
@@ -51,17 +51,17 @@ class Two(NamedTuple):
     """The measure of the picker; ranked lists need none."""
 
     def lists(self) -> DataFrame:
-        """Rows of `select.tops` for both systems."""
+        """Return `select.tops` for both systems."""
         a, b = self.systems
         return self.ask(select.tops, datasets=[self.dataset], a=a, b=b)
 
     def overlaps(self) -> DataFrame:
-        """Rows of `select.overlaps` for both systems."""
+        """Return `select.overlaps` for both systems."""
         a, b = self.systems
         return self.ask(select.overlaps, datasets=[self.dataset], a=a, b=b)
 
     def texts(self, ids: Sequence[str]) -> Series:
-        """Titles and texts of documents by id, where texts are stored."""
+        """Return titles and texts of documents by id, where texts are stored."""
         collection = offers.record(self.ask, self.dataset).collection
         rows = self.ask(query_select.documents, collection=collection, doc_ids=sorted({*ids}))
         both = rows["title"].fillna("") + " " + rows["text"].fillna("")
@@ -69,7 +69,7 @@ class Two(NamedTuple):
 
 
 def section(two: Two) -> Steps:
-    """The distance between the rankings, the queries behind it, and hub documents."""
+    """Yield the distance between the rankings, the queries behind it, and hub documents."""
     rows, tops = two.overlaps(), two.lists()
     if rows.empty or tops.empty:
         yield Message("The ranked lists of these runs are not stored.")
@@ -83,7 +83,7 @@ def section(two: Two) -> Steps:
 
 
 def no_query(two: Two) -> str:
-    """Reason why two runs that share no query cannot be compared; empty if they share one."""
+    """Say why two runs that share no query cannot be compared; empty if they share one."""
     tops, (a, b) = two.lists(), two.titles
     of_a, of_b = (tops.loc[tops[f"rank_{one}"].notna(), "query_id"].unique() for one in "ab")
     if not len(of_a) or not len(of_b) or {*of_a} & {*of_b}:
@@ -96,7 +96,7 @@ def no_query(two: Two) -> str:
 
 
 def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:
-    """Similarity of the two rankings, by query."""
+    """Yield the similarity of the two rankings by query."""
     rows = alike()
     if rows.empty:
         yield Message("The ranked lists of these runs are not stored.")
@@ -114,7 +114,7 @@ def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:
 
 
 def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
-    """Number of queries whose top 10 differ, and by how much."""
+    """State the number of queries whose top 10 differ, and by how much."""
     n, changed = len(rows), int(changed_queries(tops).sum())
     a, b = titles
     if not changed:
@@ -127,15 +127,15 @@ def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
 
 
 def changed_queries(tops: DataFrame) -> Series:
-    """Query counts: same top list, other documents, or only another order."""
+    """Return true for each query whose top lists have other documents or another order."""
     differs = tops["rank_a"].fillna(0).ne(tops["rank_b"].fillna(0))
     return differs.groupby([tops["dataset"], tops["query_id"]]).any()
 
 
 def depths(rows: DataFrame) -> DataFrame:
-    """Text by depth: mean share of common documents, and queries that share all or no documents."""
+    """Return text by depth: mean share of common documents, and queries that share all or none."""
     every = {k: rows[f"at_{k}"] for k in select.DEPTHS}
-    # Below the end of all lists the overlap stays the same.
+    # Depths below the end of all lists are left out, since the overlap stays the same there.
     found = {k: of for k, of in every.items() if k == 1 or not of.equals(every[_above(k)])}
     return DataFrame(
         {
@@ -152,7 +152,7 @@ def _above(k: int) -> int:
 
 
 def moved(tops: DataFrame) -> Note:
-    """Rank changes of documents in both top lists, and the share of new first documents."""
+    """State rank changes of documents in both top lists, and the share of new first documents."""
     both = tops.dropna(subset=["rank_a", "rank_b"])
     steps = (both["rank_a"] - both["rank_b"]).abs()
     first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
@@ -167,7 +167,7 @@ def moved(tops: DataFrame) -> Note:
 
 
 def hubs(tops: DataFrame) -> DataFrame:
-    """Documents that appear in many top lists: doc_id, n_a, n_b (lists), share_a, share_b."""
+    """Return documents that are in many top lists: doc_id, n_a, n_b (lists), share_a, share_b."""
     sides = tops[["rank_a", "rank_b"]].notna().set_axis(["n_a", "n_b"], axis=1)
     keyed = tops[["dataset", "query_id", "doc_id"]].join(sides)
     lists = keyed.groupby(["dataset", "query_id"])[["n_a", "n_b"]].any().sum()
@@ -199,8 +199,9 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
 
 
 def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
-    """The queries whose lists differ most: dataset, query_id, text, rbo, shared, and the highest
-    document that only one top list has, with its rank: only_a, at_a, only_b, at_b."""
+    """Return the queries whose lists differ most: dataset, query_id, text, rbo, shared, and for
+    each side the highest document that only its top list has, and its rank: only_a, at_a, only_b,
+    at_b."""
     changed = changed_queries(tops).rename("changed").reset_index()
     few = rows.merge(changed[changed["changed"]], on=["dataset", "query_id"])
     few = few.sort_values(["rbo", "dataset", "query_id"], kind="stable").head(MOST)
@@ -221,7 +222,7 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     asked = two.ask(catalogue.asked, dataset=two.dataset, query_ids=found["query_id"].tolist())
     words = asked.set_index("query_id")["text"].reindex(found["query_id"])
     found = found.assign(text=words.fillna("").to_numpy()).astype({"shared": "Int64"})
-    # Queries without ids are named by their texts.
+    # Some queries are named by their texts, which are then not repeated.
     has_text = words.notna() & words.ne(words.index.to_series())
     columns = [Column("Query", "query_id"), *[Column("Text", "text")] * bool(has_text.any())]
     texts = two.texts(pd.concat([found["only_a"], found["only_b"]]).dropna().tolist())
@@ -247,13 +248,13 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
 
 
 def _first(texts: Series, rank: float, name: str) -> str:
-    """A document's rank, with its text if stored, else its id."""
+    """Return a document's rank, with its text if stored, else its id."""
     if pd.isna(rank):
         return "–"
     return f"{rank:.0f}: {texts.get(name, '') or name}"
 
 
 def _text(two: Two, ids: Series, column: str) -> dict[str, Series]:
-    """A column of texts if any are stored."""
+    """Return a column of texts if any are stored."""
     texts = ids.map(two.texts(ids.tolist()))
     return {column: texts.fillna("")} if texts.notna().any() else {}

@@ -1,8 +1,6 @@
-"""Two systems on the same queries: wins, differences, and the queries behind them.
-
-`pairs` has a row per query with value_a and value_b, from `compare.select.pairs`. All parts
-of a dataset have equal weight, as in its mean.
-"""
+"""Two systems on the same queries: wins, differences, and the queries behind them. `pairs` has a
+row per query with value_a and value_b, from `compare.select.pairs`. All parts of a dataset have
+equal weight, as in its mean."""
 
 from typing import Any, NamedTuple
 
@@ -28,13 +26,13 @@ class Verdict(NamedTuple):
 
 
 def valued(pairs: DataFrame) -> DataFrame:
-    """The queries that both systems have a value for, with their difference: A minus B."""
+    """Return the queries for which both systems have a value, with the difference: A minus B."""
     both = pairs.dropna(subset=["value_a", "value_b"])
     return both.assign(difference=both["value_a"] - both["value_b"])
 
 
 def verdict(pairs: DataFrame, measure: str) -> Verdict:
-    """Summary of all queries."""
+    """Summarise all queries."""
     both = valued(pairs)
     whole = _mean_of_means(by_part(both, measure))
     found = {name: whole[name] for name in Verdict._fields if name in whole}
@@ -42,7 +40,7 @@ def verdict(pairs: DataFrame, measure: str) -> Verdict:
 
 
 def by_part(both: DataFrame, measure: str) -> DataFrame:
-    """A row per part, as from `compare.select.across`, with the better system."""
+    """Return a row per part, as `compare.select.across` does, with counts by the better system."""
     worth = better(measure) * both["difference"]
     told = both.assign(a=above(worth, 0), b=above(0, worth), same=equal(worth, 0))
     return (
@@ -61,7 +59,7 @@ def by_part(both: DataFrame, measure: str) -> DataFrame:
 
 
 def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
-    """The statistics of a dataset, from its row or the rows of its parts. The interval is
+    """Return the statistics of a dataset, from its row or the rows of its parts. The interval is
     that of `significance.two`, in which each query of a part has weight 1 / (k n)."""
     k, n = len(rows), rows["n"].sum()
     mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
@@ -76,10 +74,10 @@ def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
 
 
 def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
-    """A row per dataset on which both systems have scores, in the order of `datasets`. `rows`: as
-    from `compare.select.across`; `datasets`: dataset, title, parts. Returns dataset, title, n,
-    mean_a, mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts are merged into
-    one row if both systems have every part."""
+    """Return a row per dataset on which both systems have scores: dataset, title, n, mean_a,
+    mean_b, difference, low, high (95%), a_better, equal, b_better. `rows`: from
+    `compare.select.across`. `datasets`: dataset, title, parts, in the order to return. Parts are
+    merged into one row if both systems have every part."""
     first, second = ("a_more", "b_more") if better(measure) > 0 else ("b_more", "a_more")
     rows = rows.rename(columns={first: "a_better", second: "b_better"})
     there = set(rows["dataset"])
@@ -97,19 +95,19 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
 
 
 def by_family(rows: DataFrame, found: DataFrame) -> DataFrame:
-    """Rows of `across` with the intervals of `compare.select.across_families`."""
+    """Replace intervals in rows of `across` by those of `compare.select.across_families`."""
     given = rows[["dataset"]].merge(found, "left", "dataset").set_index(rows.index)
     own = rows["dataset"].isin(found["dataset"])
     return rows.assign(**{end: given[end].where(own, rows[end]) for end in ("low", "high")})
 
 
 def ahead(rows: DataFrame, measure: str) -> Series:
-    """Rows of `across` in which A has the better mean."""
+    """Return true for rows of `across` in which A has the better mean."""
     return Series(above(better(measure) * rows["difference"], 0), index=rows.index)
 
 
 def sure(rows: DataFrame) -> Series:
-    """Rows (low, high) whose interval of the difference excludes 0; absent intervals do not."""
+    """Return true for rows (low, high) whose interval excludes 0; absent intervals do not."""
     return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
 
 
@@ -140,7 +138,7 @@ ORDERS = {
 
 
 def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
-    """The queries to order: those on which A (or B) has the better value, or all."""
+    """Return the queries on which A (or B) has the better value, or for other orders all."""
     sides = {OF_A: 1, OF_B: -1}
     if order not in sides:
         return both
@@ -148,11 +146,9 @@ def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
 
 
 def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> DataFrame:
-    """The n queries where two systems differ most: by the measure, or by rank-biased overlap.
-
-    `alike` (dataset, query_id, rbo, shared) omits queries that neither system answers; the other
-    criterion breaks ties.
-    """
+    """Return the n queries where two systems differ most, by the measure or by rank-biased overlap.
+    `alike` (dataset, query_id, rbo, shared) lacks queries that neither system answers. The other
+    criterion breaks ties."""
     rows = both.merge(alike, on=["dataset", "query_id"], how="left")
     rows = rows.assign(gap=ranks(rows["difference"].abs()))
     keys = ["rbo", "gap"] if order == BY_RANKING else ["gap", "rbo"]

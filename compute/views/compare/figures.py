@@ -17,10 +17,10 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
 GRID = 40
-"""Grid steps between 0 and 1, to which more than MOST_MARKS queries are rounded."""
+"""Grid steps from 0 to 1, to which more than MOST_MARKS queries are rounded."""
 MOST_MARKS = 1500
 ROW = 34
-"""Height of a dataset in pixels."""
+"""Pixels per dataset."""
 
 _REACH = 1.24
 """End of the axis of differences, with room for a line of text beyond the longest bar."""
@@ -36,12 +36,10 @@ def _values(a: float, b: float, titles: Titles) -> str:
 def bars(
     both: DataFrame, titles: Titles, measure: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """A bar for the difference on every query, A's largest lead first.
-
-    `both`: dataset, query_id, text, value_a, value_b, difference, sorted. With very many queries, a
-    bar shows the mean of neighbours. A bar's customdata is the dataset and id of its first query.
-    The better system is named above and below the bars, abbreviated in a `narrow` figure.
-    """
+    """Draw a bar for the difference on every query, A's largest lead first. `both`: dataset,
+    query_id, text, value_a, value_b, difference, sorted. With very many queries, a bar is the mean
+    of neighbours. A bar's customdata is the dataset and id of its first query. The better system is
+    named above and below the bars, abbreviated in a `narrow` figure."""
     n, gaps = len(both), both["difference"].to_numpy(float)
     edges = binned_queries.groups(n)
     height = binned_queries.means(gaps, edges)
@@ -102,7 +100,7 @@ def _bars_layout(
 def _leaders(
     titles: Titles, measure: str, look: looks.Palette, longest: int, reach: float
 ) -> list[dict[str, Any]]:
-    """Labels beyond the longest bars: the better system above, and the one below."""
+    """Return labels beyond the longest bars: which system is better above, and which below."""
     inks = {"color": look.win}, {"color": look.loss}
     both = [
         (f"{escape(title, longest)} is better", ink)
@@ -119,8 +117,8 @@ def _leaders(
 
 @drawing
 def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
-    """A mark per query, with A's value on the vertical and B's on the horizontal axis; queries at
-    the same place share a larger mark. With more than MOST_MARKS queries, places are rounded to
+    """Draw a mark per query, with A's value on the vertical and B's on the horizontal axis; queries
+    at the same place share a larger mark. With more than MOST_MARKS queries, places are rounded to
     GRID steps. A mark's customdata is the dataset and id of one of its queries."""
     look = looks.palette(theme)
     line = {"width": 1.25, "dash": "dot", "color": look.muted}
@@ -136,7 +134,7 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
 
 
 def _places(both: DataFrame) -> DataFrame:
-    """Places with x, y, n, and dataset, query_id and text of the first query there."""
+    """Return places with x, y, n, and dataset, query_id and text of the first query there."""
     step = GRID if len(both) > MOST_MARKS else 1000
     x, y = ((both[name] * step).round() / step for name in ("value_b", "value_a"))
     named = {name: (name, "first") for name in ("dataset", "query_id", "text")}
@@ -158,14 +156,14 @@ def _marks(places: DataFrame, titles: Titles, measure: str, look: looks.Palette)
 
 
 def _shades(gaps: Any, measure: str, look: looks.Palette) -> list[str]:
-    """The colour of the better system: blue for A, orange for B."""
+    """Return the colour of the better system: blue for A, orange for B."""
     worth = better(measure) * np.asarray(gaps, dtype=np.float64)
     ahead, behind = above(worth, 0), above(0, worth)
     return np.where(ahead, look.win, np.where(behind, look.loss, look.muted)).tolist()
 
 
 def _sizes(n: Series) -> list[float]:
-    """Mark sizes: areas grow with the number of queries, from 7 to 34 pixels across."""
+    """Return mark sizes: areas grow with the number of queries, from 7 to 34 pixels across."""
     scale = max(float(n.max()), 24.0) if len(n) else 1.0
     return (7 + 27 * np.sqrt((n - 1) / scale)).round(1).tolist()
 
@@ -179,7 +177,7 @@ def _mark_hover(row: Any, titles: Titles) -> str:
 
 @drawing
 def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
-    """Histogram of rank-biased overlap (`rbo`, 0 to 1) over queries, and the mean."""
+    """Draw a histogram of rank-biased overlap (`rbo`, 0 to 1) over queries, and its mean."""
     look = looks.palette(theme)
     count, edges = np.histogram(alike["rbo"].clip(0, 1), bins=20, range=(0, 1))
     figure = go.Figure()
@@ -207,10 +205,8 @@ INTERVALS = "Lines: 95% CI. Hollow: not significant. Blue: A is better; orange: 
 
 @drawing
 def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A mark for each query group: its mean difference with its interval.
-
-    `key`: the key of the groups; `rows` as from `slices.contrasts`.
-    """
+    """Draw a mark for each query group: its mean difference with its interval. `key`: the title of
+    the groups. `rows`: from `slices.contrasts`."""
     figure = go.Figure(data=[_intervals(rows, measure, theme, across=False)])
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
     reach = min(max([0.02, *ends]) * 1.08, 1.05)
@@ -222,7 +218,7 @@ def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figur
 
 
 def _ticks(reach: float) -> dict[str, Any]:
-    """An axis of differences from −reach to reach."""
+    """Return an axis of differences from −reach to reach."""
     step = next((one for one in (0.01, 0.02, 0.05, 0.1, 0.2) if reach / one <= 5), 0.5)
     places = np.arange(-int(reach / step), int(reach / step) + 1)
     ticks = shared_axes.differences((places * step).tolist(), 2 if step < 0.1 else 1)
@@ -242,7 +238,7 @@ def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
 
 
 def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> dict[str, Any]:
-    """Marks at differences with 95 % intervals; hollow if the interval contains 0."""
+    """Return marks at differences with 95% intervals; hollow if the interval contains 0."""
     look = looks.palette(theme)
     shade = _shades(rows["difference"], measure, look)
     fill = np.where(differences.sure(rows), shade, look.background).tolist()
@@ -267,9 +263,9 @@ def _interval_hover(row: Any) -> str:
 def forest(
     rows: DataFrame, titles: Titles, measure: str, *, theme: str, names: Titles = ("A", "B")
 ) -> go.Figure:
-    """A row for each dataset: its difference with the interval, and counts at the right. `rows` as
-    from `differences.across`; counts may be absent. A mark's customdata is its dataset. `names`: of
-    the two systems."""
+    """Draw a row for each dataset: its difference with the interval, and counts at the right.
+    `rows`: from `differences.across`; counts may be absent. A mark's customdata is its dataset.
+    `names`: of the two systems."""
     trace = _intervals(rows, measure, theme, across=True)
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()

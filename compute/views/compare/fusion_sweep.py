@@ -18,7 +18,7 @@ Values = NDArray[np.float64]
 
 INTERPOLATE, RRF, ALONE = "interpolate", "rrf", "alone"
 WEIGHTS = tuple(step / 20 for step in range(21))
-"""Weights of the first system. At 1 and 0, the other list's documents extend a short list."""
+"""Weights of the first system. At 1 and 0, the other list's documents still extend a short list."""
 KS = (0, 1, 2, 5, 10, 20, 40, 60, 100, 200, 500)
 HOLES = "Hole@10"
 _AT_ONCE = 4_000_000
@@ -53,13 +53,14 @@ from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
 
 @question(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str) -> DataFrame:
-    """Scores of both runs fused at every setting, as in `systems.combine.fusion`.
+    """Return the scores of both runs fused at every setting, as `systems.combine.fusion` does; a
+    row for each query with a judgement.
 
-    COLUMNS: `setting` is the weight of `a` in an interpolation (scores from 0 to 1 by list) or k of
-    reciprocal rank fusion; with the method ALONE, 0 is `a` and 1 is `b`, not fused. `value` is the
-    measure over the fused list, `holes` its share of unjudged documents in the top 10 (absent for
-    an empty list), `left_out` the measure over the condensed list. A row for each query with a
-    judgement. No rows if a list is missing or has fewer ranks than the measure needs.
+    Of COLUMNS, `setting` is the weight of `a` in an interpolation (scores from 0 to 1 by list) or k
+    of reciprocal rank fusion; with the method ALONE, 0 is `a` and 1 is `b`, not fused. `value` is
+    the measure over the fused list, `holes` its share of unjudged documents in the top 10 (absent
+    for an empty list), `left_out` the measure over the condensed list. There are no rows if a list
+    is missing or has fewer ranks than the measure needs.
     """
     one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
     ((depth,),) = cursor.execute(_DEPTH, {"dataset": dataset, "a": a, "b": b}).fetchall()
@@ -74,7 +75,7 @@ def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str
 
 @select(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def cut(dataset: str, a: str, b: str) -> str:
-    """cut: rank at which the shorter shipped list was truncated; absent if neither was."""
+    """Select cut: the rank at which the shorter shipped list was truncated; null if neither was."""
     return """
         select min((provenance->>'$.cut')::integer) as cut
         from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
@@ -104,10 +105,8 @@ def _values(
     names: list[str],
     depth: int,
 ) -> DataFrame:
-    """A column for each measure, by method, setting and query_id.
-
-    All settings form one run, in which every query occurs once per setting.
-    """
+    """Return a column for each measure, by method, setting and query_id. All settings form one run,
+    in which every query occurs once per setting."""
     table = _one_run(rows, settings)
     run = runs.ranked(table, depth=depth, drop_self=False)
     again = [
@@ -121,7 +120,7 @@ def _values(
 
 
 def _one_run(rows: pa.Table, settings: Sequence[tuple[str, float]]) -> pa.Table:
-    """query_id ("003 q1" of the fourth setting), doc_id, score."""
+    """Return query_id ("003 q1" for the fourth setting), doc_id, score of that run."""
     queries = rows["query_id"].combine_chunks().dictionary_encode()
     own = queries.dictionary.to_pylist()
     numbers = queries.indices.to_numpy()
@@ -139,7 +138,7 @@ def _one_run(rows: pa.Table, settings: Sequence[tuple[str, float]]) -> pa.Table:
 
 
 def _fused(rows: pa.Table, method: str, setting: float) -> Values:
-    """Score of every row; nan for documents that the list lacks."""
+    """Return the score of every row; nan for documents that the list lacks."""
     if method == INTERPOLATE:
         share_a, share_b = (rows[name].to_numpy() for name in ("share_a", "share_b"))
         return setting * share_a + (1 - setting) * share_b

@@ -48,16 +48,14 @@ class Swept(NamedTuple):
     alone: tuple[float, float]
     """The mean of each system."""
     fused: tuple[float, float, float, float] | None
-    """Means with the setting chosen on other queries: mean, gain over the better system, 95% CI."""
+    """By settings chosen on other queries: mean, gain over the better system, and its 95% CI."""
     n: int
 
 
 @remembered
 def swept(rows: DataFrame, measure: str) -> Swept | None:
-    """Results of `fusion_sweep.swept`, a row per setting.
-
-    Parts of a dataset have equal weight. None if no query has a value at every setting.
-    """
+    """Summarise `fusion_sweep.swept`, a row per setting. Parts of a dataset have equal weight. None
+    if no query has a value at every setting."""
     wide = rows.pivot(index=["dataset", "query_id"], columns=["method", "setting"])
     wide = wide.take(np.flatnonzero(wide["value"].notna().to_numpy().all(axis=1)))
     if wide.empty:
@@ -77,7 +75,7 @@ def swept(rows: DataFrame, measure: str) -> Swept | None:
 def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
     values = wide["value"].to_numpy()
     mean = share @ values
-    # Each part varies around its own mean; a single query has no variance.
+    # Queries vary around the mean of their part; a single query has no variance.
     parts = wide["value"].groupby(level="dataset")
     off = (wide["value"] - parts.transform("mean")).to_numpy()
     n = parts.transform("size").to_numpy(dtype=np.float64)
@@ -87,13 +85,13 @@ def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
     for name in ("holes", "left_out"):
         column = wide[name].to_numpy()
         there = ~np.isnan(column)
-        # A query without hits, or with only unjudged ones, has no such value.
+        # A query without hits, or with only unjudged hits, has no such value.
         found[name] = (share @ np.where(there, column, 0)) / (share @ there)
     return found.assign(value=mean, low=low, high=high)
 
 
 def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
-    """True for settings that win only because unjudged documents count as not relevant."""
+    """Return true for settings that win only because unjudged documents count as not relevant."""
     ahead = above(sign * found["value"], sign * alone["value"])
     behind = above(sign * alone["left_out"], sign * found["left_out"])
     return np.asarray(ahead) & np.asarray(behind)
@@ -102,8 +100,7 @@ def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
 def _elsewhere(
     wide: DataFrame, share: np.ndarray, base: int, sign: int
 ) -> tuple[float, float, float, float] | None:
-    """`Swept.fused`; queries have a `share` of the mean, and `base` is the better system's
-    index."""
+    """Return `Swept.fused`; `share`: weights of queries; `base`: the better system's index."""
     if len(wide) < tuning.FEWEST:
         return None
     values: Any = wide["value"]
@@ -117,20 +114,20 @@ def _elsewhere(
 
 
 def best(found: Swept, measure: str, method: str | None = None) -> Mapping[Hashable, Any]:
-    """The row of `settings` with the best mean, for one method or overall."""
+    """Return the row of `settings` with the best mean, for one method or over both."""
     rows = found.settings[found.settings["method"] == method] if method else found.settings
     return rows.to_dict("records")[int(tolerance.best(better(measure) * rows["value"]))]
 
 
 def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
-    """A fusion in words: `Interpolation with weight .55 for BM25`, `RRF with k = 20`."""
+    """Put a fusion into words: `Interpolation with weight .55 for BM25`, `RRF with k = 20`."""
     if row["method"] == RRF:
         return f"RRF with k = {row['setting']:g}"
     return f"Interpolation with weight {plain(row['setting'], 2)} for {titles[0]}"
 
 
 def verdict(found: Swept, titles: Titles, measure: str) -> str:
-    """The best fusion on these queries, with its cross-validated score."""
+    """State the best fusion on these queries, with its cross-validated score."""
     sign, row = better(measure), best(found, measure)
     base = int(tolerance.best([sign * one for one in found.alone]))
     name, other = titles[base], titles[1 - base]
@@ -153,8 +150,8 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
 
 
 def name(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
-    """Name under which a fusion is stored; one that is not the default names the dataset that chose
-    its setting. Raises WrongInput for systems without a usable name."""
+    """Return the name under which a fusion is stored; one that is not the default names the dataset
+    that chose its setting. Raises WrongInput for systems without a usable name."""
     value = int(row["setting"]) if row["method"] == RRF else row["setting"]
     given = "k" if row["method"] == RRF else "weight"
     made = f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value}"
@@ -164,8 +161,7 @@ def name(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
 
 
 def offered(found: Swept, measure: str, a: str, b: str, dataset: str) -> list[str]:
-    """Names of the best fusion and of RRF at its default k; none for systems without a usable
-    name."""
+    """Return the names of the best fusion and of default RRF; none if a system's is unusable."""
     usual: Mapping[Hashable, Any] = {"method": RRF, "setting": 60}
     rows = best(found, measure), usual
     try:
@@ -176,7 +172,7 @@ def offered(found: Swept, measure: str, a: str, b: str, dataset: str) -> list[st
 
 @drawing
 def figure(found: Swept, titles: Titles, measure: str, *, theme: str) -> go.Figure:
-    """The mean at each weight and each k, with its interval; below it, the unjudged share."""
+    """Draw the mean at each weight and k, with its interval, and below it the unjudged share."""
     look = looks.palette(theme)
     drawn = go.Figure()
     for axis, method in (("", INTERPOLATE), ("2", RRF)):
@@ -240,9 +236,9 @@ def _layout(titles: Titles, measure: str, ends: tuple[float, float]) -> dict[str
 
 
 def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """The best interpolation weight for each dataset, and the weight chosen on the other datasets.
-    Columns: Dataset, Queries, Best weight, its mean, Weight from the others (best by their mean),
-    Loss with it. The last two are absent for a single dataset."""
+    """Return the best interpolation weight for each dataset, and the weight chosen on the others:
+    Dataset, Queries, Best weight, its mean, Weight from other datasets (best by their mean),
+    Resulting loss. The last two are absent for a single dataset."""
     good = better(measure) * _weights(found)
     others = [good.drop(index=name).mean() for name in good.index]
     chosen = [_best_of(mean) if len(good) > 1 else np.nan for mean in others]
@@ -264,12 +260,12 @@ def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
 
 
 def _best_of(means: Series) -> float:
-    """The smallest of the best weights."""
+    """Return the smallest of the best weights."""
     return float(means.index[int(tolerance.best(means))])
 
 
 def columns(rows: DataFrame) -> list[Column]:
-    """The columns of that table; weights have two decimals."""
+    """Return the columns of such a table; weights have two decimals."""
     numbers = set(rows.select_dtypes("float"))
     digits = {name: 2 if "eight" in str(name) else 3 for name in rows}
     return [
@@ -279,7 +275,7 @@ def columns(rows: DataFrame) -> list[Column]:
 
 
 def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """Loss on each dataset with the best weight of each other dataset, from `tuning.carried`."""
+    """Return the loss on each dataset with the best weight of each other (`tuning.carried`)."""
     lost = tuning.carried(_weights(found), better(measure))
     names = [titles.get(name, name) for name in lost.index]
     lost.columns = names
@@ -288,7 +284,7 @@ def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
 
 
 def _weights(found: Mapping[str, Swept]) -> DataFrame:
-    """The mean on each dataset at each interpolation weight."""
+    """Return the mean on each dataset (a row) at each interpolation weight (a column)."""
     means = {
         name: one.settings[one.settings["method"] == INTERPOLATE].set_index("setting")["value"]
         for name, one in found.items()

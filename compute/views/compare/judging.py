@@ -26,13 +26,13 @@ from compute.views.shared import catalogue
 from compute.views.shared import theme as looks
 
 MEASURE, DEPTH, FIRST = "P@10", 10, 100
-"""Measure, depth and number of judgements of a task created by the button."""
+"""Measure, depth and number of judgements of a task that the button creates."""
 DECIDED, OPEN, KNOWN = "decided", "too little evidence", "all judged"
 """States of a verdict."""
 
 
 def plan(dataset: str, a: str, b: str) -> Plan:
-    """A sample of documents that the two runs rank differently, judged as relevant or not."""
+    """Plan a sample of documents that the two runs rank differently, with two grades."""
     grades = of_levels(())
     return Plan(
         title=f"Which of two systems is better on {dataset}?"[:120],
@@ -51,7 +51,7 @@ def plan(dataset: str, a: str, b: str) -> Plan:
 
 
 def can_decide(expected: DataFrame) -> str:
-    """Expected precision from `tasks.expected` for several numbers of judgements."""
+    """State the precision expected from several numbers of judgements, from `tasks.expected`."""
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
@@ -64,13 +64,13 @@ def can_decide(expected: DataFrame) -> str:
 
 
 def _drawn(measure: str) -> str:
-    """Clause that describes the documents a task samples."""
+    """Return a clause that describes the documents that a task samples."""
     name, _, k = measure.partition("@")
     return f"in only one of the two top-{k} lists" if name == "P" else "ranked differently"
 
 
 def task_of(two: Two) -> Task | None:
-    """The newest sampled task of exactly these two runs, drawn for their difference."""
+    """Return the newest sampled task of exactly these two runs, drawn for their difference."""
     for task in tasks.tasks(two.ask.store):
         of_them = task.dataset == two.dataset and {*task.systems} == {*two.systems}
         if of_them and deciding.tells_apart(task):
@@ -79,7 +79,7 @@ def task_of(two: Two) -> Task | None:
 
 
 def section(two: Two) -> Steps:
-    """Estimate from the systems' judging task, or a button that creates the task."""
+    """Yield the estimate from the systems' judging task, or a button that creates the task."""
     task = task_of(two)
     if task is None:
         a, b = two.systems
@@ -89,7 +89,7 @@ def section(two: Two) -> Steps:
 
 
 def _verdict(two: Two, task: Task) -> Iterator[Step]:
-    """Redrawn after each judgement."""
+    """Yield the verdict, its basis and the next step; these are redrawn after each judgement."""
     try:
         found = verdict(two, task)
     except BeirscopeError as error:
@@ -115,8 +115,7 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
 
 
 def further(task: Task, n_waiting: int, *, decided: bool) -> Iterator[Step]:
-    """A button that leads to the task's next document or, while nothing is decided, to its form
-    for further ones."""
+    """Yield a button for the task's next document or, if nothing is decided, to draw more."""
     if n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
     elif not decided:
@@ -132,7 +131,7 @@ class Verdict(NamedTuple):
     difference: float | None
     """First minus second system; None without judgements."""
     low: float | None
-    """Bounds of the 95% CI (of the deciding look, if decided); None if there is none."""
+    """Lower bound of the 95% CI (of the deciding look, if decided), or None; `high`: upper."""
     high: float | None
     better: str | None
     """The better system; None unless it is decided or known."""
@@ -150,7 +149,8 @@ class Verdict(NamedTuple):
 def of_pair(
     store: Store, dataset: str, systems: tuple[str, str], choice: Choice, task: Task | None = None
 ) -> Verdict | None:
-    """Text about a judging pair or its task; None without a task or with official judgements."""
+    """Return the verdict on two systems from `task`, or from their own task; None without a task,
+    or if `task` is None and the dataset has official judgements."""
     with opened(store, systems, choice) as ask:
         two = Two(ask, dataset, systems, systems)
         if task is None and dataset in set(ask(catalogue.unjudged, added=False)["dataset"]):
@@ -159,7 +159,7 @@ def of_pair(
 
 
 def verdict(two: Two, task: Task) -> Verdict:
-    """Estimate from the pair's task. Raises BeirscopeError if there is no task."""
+    """Return the estimate from a task. Raises BeirscopeError if there is no estimate."""
     sample = Sample.of(two.ask, task, task.measure)
     found, judged = sample.estimated(), sample.judged()
     decision = deciding.decision(two.ask.store, task, sample.frame, judged)
@@ -197,7 +197,7 @@ def _said(
     titles: Sequence[str],
     more: int | None,
 ) -> str:
-    """The leader on these queries, and the decision."""
+    """Name the leader on these queries, and state the decision."""
     estimates, after = found.estimates, f"After {counted(found.n_judged, 'judgement')}: "
     row = estimates.pairs(together=False).iloc[0]
     first = row["difference"] >= 0
@@ -227,7 +227,7 @@ def _said(
 
 
 def _further(found: Estimated, more: int | None) -> str:
-    """Clause on the expected further judgements, and why they are this many."""
+    """Return a clause on the expected further judgements, and why they are this many."""
     if not more:
         return ""
     at = f"the next decision is at {found.n + more:,}"
@@ -236,7 +236,7 @@ def _further(found: Estimated, more: int | None) -> str:
 
 
 def _lacking(estimates: Estimates, task: Task) -> str:
-    """Clause on how many more relevant and non-relevant documents are needed."""
+    """Return a clause on how many more relevant and non-relevant documents are needed."""
     has = estimates.n_relevant, estimates.n_not_relevant
     if min(has) >= (fewest := _fewest(estimates, task)):
         return ""
@@ -252,17 +252,18 @@ def _fewest(estimates: Estimates, task: Task) -> int:
 
 
 def _left(found: Estimated) -> int:
-    """Number of unjudged documents that can still be sampled."""
+    """Return the number of unjudged documents that can still be sampled."""
     return int((found.growth.size > 0).sum()) - found.n
 
 
 def _more(found: Estimated, task: Task, difference: float) -> int | None:
-    """Judgements expected until a decision, or all remaining; None before the first look."""
+    """Return the judgements expected until a decision, or all that remain; None before the
+    first."""
     if not found.n:
         return None
     left, has, needed = _left(found), found.estimates, _fewest(found.estimates, task)
     rarer = min(has.n_relevant, has.n_not_relevant)
-    # The rarer of the two is expected at its present share.
+    # The rarer of relevant and non-relevant documents is expected at its present share.
     least = found.n if rarer >= needed else found.n * needed / max(rarer, 1)
     for n in deciding.LOOKS:
         if not max(least, found.n + 1) <= n < found.n + left:

@@ -62,7 +62,7 @@ ALL = "All datasets"
 SHOWN = 50
 """Rows of the table of queries."""
 Tested = Mapping[Hashable, Any]
-"""Fields of `significance.Comparison`; None with fewer than two queries."""
+"""Fields of `significance.Comparison`; empty for fewer than two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
 _BY_GROUP = ("kinds", "kinds_table")
@@ -83,7 +83,7 @@ class View(NamedTuple):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Query parameters for both systems."""
+        """Parameters of questions about both systems."""
         return {"datasets": self.datasets, "a": self.a, "b": self.b}
 
     @property
@@ -99,7 +99,7 @@ class View(NamedTuple):
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     runs = ask(select.runs)
     several = runs["dataset"].duplicated(keep=False)
     # A dataset with one run is offered only on request, with an explanation.
@@ -142,7 +142,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _alone(view: View) -> Iterator[Step]:
-    """Reason why a dataset's only run cannot be compared, and ways to get a second run."""
+    """Say why a dataset's only run cannot be compared, and how to get a second run."""
     dataset, run = view.titles
     yield Message(f"{dataset} has only one run, {run}; a comparison needs two.")
     yield Row(
@@ -154,7 +154,7 @@ def _alone(view: View) -> Iterator[Step]:
 
 
 def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
-    """Controls for A, B and the measure."""
+    """Yield the controls for A, B and the measure."""
     own = runs if dataset == ALL else runs[runs["dataset"] == dataset]
     systems = sorted(set(own["system"]))
     noun = f"system on {dataset}"
@@ -172,12 +172,12 @@ def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
 
 
 def _members(ask: Ask, dataset: str) -> list[str]:
-    """The dataset, or its parts; empty for ALL."""
+    """Return the dataset, or its parts; empty for ALL."""
     return [] if dataset == ALL else list(offers.record(ask, dataset).parts) or [dataset]
 
 
 def _one_dataset(view: View) -> Steps:
-    """Two systems on the queries of a dataset; estimates if there are no official judgements."""
+    """Yield two systems on a dataset's queries; estimates if there are no official judgements."""
     two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles, view.measure)
     bare = set(view.ask(catalogue.unjudged, added=False)["dataset"])
     lacking = view.dataset in bare and offers.is_unjudged(view.ask, view.dataset)
@@ -194,7 +194,7 @@ def _one_dataset(view: View) -> Steps:
 
 
 def _scored(view: View) -> Steps:
-    """Scores of two systems on the queries of a dataset."""
+    """Yield the two systems' scores on the queries of a dataset."""
     pairs = view.ask(select.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
     if both.empty:
@@ -227,8 +227,7 @@ def _scored(view: View) -> Steps:
 
 
 def _unjudged(view: View) -> Steps:
-    """Systems trained on the dataset, and unjudged shares with a link to their effect. Returns
-    Hole@10 of each query."""
+    """Yield in-domain systems and unjudged shares; return Hole@10 of each query."""
     two = dict(zip((view.a, view.b), view.titles, strict=True))
     yield Note([in_domain.said(view.ask, view.dataset, two)])
     holes = view.ask(select.pairs, measure=HOLES, **view.asked)
@@ -240,9 +239,9 @@ def _unjudged(view: View) -> Steps:
 
 
 def _unanswered(view: View) -> list[str]:
-    """A sentence for each system with unanswered queries."""
+    """Return a sentence for each system with unanswered queries."""
     if parse(view.measure).formula.answered_only:
-        return []  # Unanswered queries are left out, as the previous sentence says.
+        return []  # These measures leave out unanswered queries, as the sentence before says.
     rows = view.ask(select.unanswered, measure=view.measure, **view.asked)
     titles = dict(zip((view.a, view.b), view.titles, strict=True))
     counts = zip(rows["system"], rows["n_unanswered"], rows["n_queries"], strict=True)
@@ -260,14 +259,14 @@ def _answer(
     place: Any,
     family: tuple[float, int] | None = None,
 ) -> Iterator[Step]:
-    """Verdict at the top; `family` is the corrected p and the number of pairs."""
+    """Put the verdict at the top; `family` is the corrected p and the number of pairs."""
     words = tables.answer(verdict, tested(), view.titles, view.measure, family)
     yield Into(place, Heading(words))
 
 
 def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
-    """The verdict corrected for all pairs, from `_among_all`. The figures are drawn first because
-    it takes a second for many systems on 10,000 queries."""
+    """Yield the verdict corrected for all pairs, and return the row of `_among_all`. The figures
+    precede it because it takes a second for many systems on 10,000 queries."""
     family = _among_all(view)
     if family is not None:
         yield from answer((family["p"], family["n_pairs"]))
@@ -275,7 +274,7 @@ def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
 
 
 def _power(plan: power.Plan) -> Steps:
-    """The minimum detectable difference, and the queries needed to detect another difference."""
+    """Yield the minimum detectable difference, and the queries needed for another difference."""
     yield (told := power.found(plan))
     if told != power.TOO_FEW:
         yield Row(partial(_needed, plan))
@@ -295,7 +294,7 @@ def _made(view: View, place: int) -> Button:
 
 
 def _differences(view: View, both: DataFrame, found: comparing.Verdict) -> Iterator[Step]:
-    """Sorted differences on every query; a click opens the query."""
+    """Yield the sorted differences on every query; a click opens the query."""
     a, b = view.titles
     yield Figure(
         "differences",
@@ -313,7 +312,7 @@ def _differences(view: View, both: DataFrame, found: comparing.Verdict) -> Itera
 
 
 def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
-    """A's values plotted against B's."""
+    """Yield a figure of A's values against B's."""
     a, b = view.titles
     yield Figure(
         "scatter",
@@ -328,10 +327,10 @@ def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
 
 
 def _kinds(view: View, both: DataFrame) -> Steps:
-    """The difference by query group, each tested against all other groups."""
+    """Yield the difference by query group, each tested against all other groups."""
     asked: dict[str, Any] = {"datasets": view.datasets}
     keyed = query_slices.by_key(both, view.ask(query_slices.labels, **asked))
-    # The words of all queries are slow to read, so only for groups by words.
+    # The words of all queries are slow to read, so they are read only for groups by words.
     kinds = set(view.ask(query_slices.kinds, **asked, rare=False, added=False)["key"])
     seen = slices.REASON in keyed
     seen = seen and len(view.ask(query_slices.seen, systems=[view.a, view.b], **asked)) > 0
@@ -355,7 +354,7 @@ def _kinds(view: View, both: DataFrame) -> Steps:
 
 
 def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[Step]:
-    """A figure, a table and a summary of query groups."""
+    """Yield a figure, a table and a summary of query groups."""
     families = view.ask(query_families.of, datasets=view.datasets)
     rows, title = slices.contrasts(both, of, families), query_slices.TITLES.get(key, key)
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
@@ -379,7 +378,7 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
 def _most_different(
     view: View, both: DataFrame, alike: Callable[[], DataFrame], holes: DataFrame
 ) -> Steps:
-    """The queries where the systems differ most; a click opens one."""
+    """Yield the queries where the systems differ most; a click opens one."""
     orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or len(alike())]
     titles: Any = {"titles": comparing.ORDERS, "width": 210}
     order = yield Choice("by", "Sort by", orders, noun="order", **titles)
@@ -411,7 +410,7 @@ def _most_different(
 
 
 def _lost(view: View) -> Iterator[Step]:
-    """Stages at which the two systems lose relevant documents."""
+    """Yield the stages at which the two systems lose relevant documents."""
     found = view.ask(lost.places, **view.asked)
     if found.empty:
         yield Message("This needs the ranked lists of both systems and a relevant document.")
@@ -430,7 +429,7 @@ def _lost(view: View) -> Iterator[Step]:
 
 
 def _tests(view: View, tested: Callable[[], Tested], family: Series | None) -> Steps:
-    """Tests of the difference, and the effect size; `family` is from `_among_all`."""
+    """Yield tests of the difference, and the effect size; `family` is from `_among_all`."""
     if row := tested():
         yield from _tests_of_two(view, row)
         yield from _power(power.of_two(row) if family is None else power.of_pair(family))
@@ -473,7 +472,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
 
 
 def _among_all(view: View) -> Series | None:
-    """The pair's row of `standings.among_all`, as on the Dataset page; None without a test."""
+    """Return the pair's row of `standings.among_all`, as on Dataset; None without a test."""
     rows = view.ask(standings.standing, datasets=view.datasets, measure=view.measure)
     ranked = standings.ranked(rows, view.measure)["system"]
     systems = in_domain.compared(view.ask, view.dataset, ranked, (view.a, view.b))
@@ -483,13 +482,13 @@ def _among_all(view: View) -> Series | None:
     try:
         found = view.ask(standings.among_all, measure=view.measure, **asked)
     except WrongInput:
-        # Too few queries are shared by all systems; the Dataset page shows no test either.
+        # All systems share too few queries, so the Dataset page shows no test either.
         return None
     return standings.pair(found, view.a, view.b)
 
 
 def _all_datasets(view: View) -> Steps:
-    """Two systems on every dataset that both have scores on; a click opens a dataset."""
+    """Yield two systems on every dataset on which both have scores; a click opens a dataset."""
     found = view.ask(select.across, a=view.a, b=view.b, measure=view.measure)
     rows = comparing.across(found, view.ask(select.parts), view.measure)
     families = view.ask(select.across_families, a=view.a, b=view.b, measure=view.measure)
@@ -518,7 +517,7 @@ def _all_datasets(view: View) -> Steps:
 
 
 def _fused(view: View) -> Steps:
-    """The two systems on one dataset, or on its parts, fused at every weight."""
+    """Yield the two systems, fused at every weight, on one dataset or its parts."""
     if not (yield _FUSE):
         return
     found = yield Wait("Fusing…", partial(_swept, view, view.datasets))
@@ -539,7 +538,7 @@ def _fused(view: View) -> Steps:
 
 
 def _stored(view: View, found: Swept) -> Steps:
-    """Links to the stored best fusion and stored RRF, or forms that store them."""
+    """Yield links to the stored best fusion and stored RRF, or forms that store them."""
     named = fusions.offered(found, view.measure, view.a, view.b, view.dataset)
     yield Note(["A fusion of systems with these names cannot be stored."] * (not named))
     runs = view.ask(select.runs)
@@ -552,6 +551,7 @@ def _stored(view: View, found: Swept) -> Steps:
 
 
 def _swept(view: View, datasets: Sequence[str]) -> Swept | None:
+    """Return the fusions on these datasets; None if a list is not stored deep enough."""
     asked = {"a": view.a, "b": view.b, "measure": view.measure}
     rows = [view.ask(fusion_sweep.swept, dataset=one, **asked) for one in datasets]
     there = [one for one in rows if len(one)]
@@ -562,14 +562,14 @@ def _swept(view: View, datasets: Sequence[str]) -> Swept | None:
 
 
 def _cut(view: View, datasets: Sequence[str]) -> str:
-    """Notice that shipped lists are truncated; empty if none is."""
+    """Say that shipped lists are truncated; empty if none is."""
     found = [view.ask(fusion_sweep.cut, dataset=one, a=view.a, b=view.b) for one in datasets]
     ranks = pd.concat(found)["cut"].min()
     return "" if pd.isna(ranks) else f"Lists are cut to {ranks:.0f} ranks; full ones may differ."
 
 
 def _fused_across(view: View, names: Sequence[str]) -> Steps:
-    """The best weight on each dataset, over its parts, and its loss on the other datasets."""
+    """Yield the best weight on each dataset, over its parts, and its loss on the other datasets."""
     if not (yield _FUSE):
         return
     parts = {name: _members(view.ask, name) for name in names}

@@ -1,7 +1,5 @@
-"""Minimum detectable difference of two systems, and queries needed for a difference, in words.
-
-Rows of pairs are those of `shared.standings.among_all`.
-"""
+"""Minimum detectable difference of two systems, and queries needed for a difference, in words. Rows
+of pairs are from `shared.standings.among_all`."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -31,13 +29,14 @@ class Plan(NamedTuple):
     level: float
     deviation: float
     detectable: float
-    """The value, or nan if unknown."""
+    """Minimum detectable difference, corrected for all pairs; nan if unknown."""
     alone: float
+    """The same for a single pair."""
     unit: str = "queries"
 
 
 def of_two(tested: Mapping[Hashable, Any]) -> Plan:
-    """A pair tested by itself, from the fields of `significance.Comparison`."""
+    """Return the plan of a pair tested by itself, from the fields of `significance.Comparison`."""
     n, differing, unit = int(tested["n"]), tested["won"] + tested["lost"], "queries"
     over = n
     if tested.get("families"):
@@ -48,7 +47,7 @@ def of_two(tested: Mapping[Hashable, Any]) -> Plan:
 
 
 def of_pair(row: Series) -> Plan:
-    """A pair tested among all pairs, from its row."""
+    """Return the plan of a pair tested among all pairs, from its row."""
     whole = int(row["n"]), int(row["n_pairs"])
     unit = "families" if row.get("by_family", False) else "queries"
     numbers = (float(row[name]) for name in Plan._fields[2:-1])
@@ -56,7 +55,7 @@ def of_pair(row: Series) -> Plan:
 
 
 def found(plan: Plan) -> Note:
-    """The minimum detectable difference, in words."""
+    """State the minimum detectable difference."""
     if math.isnan(plan.detectable):
         return TOO_FEW
     least = f"Minimum detectable difference (80% power): {_found(plan.detectable)}"
@@ -65,7 +64,7 @@ def found(plan: Plan) -> Note:
 
 
 def needed(plan: Plan, difference: float) -> Note:
-    """The number of queries needed to detect a given difference."""
+    """State the number of queries needed to detect a given difference."""
     if math.isnan(plan.detectable):
         return TOO_FEW
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
@@ -80,7 +79,7 @@ def needed(plan: Plan, difference: float) -> Note:
 
 
 def leads(first: str, others: Sequence[str], pairs: DataFrame, titles: Mapping[str, str]) -> str:
-    """The minimum detectable lead of the first system over each of the others, by name."""
+    """State the minimum detectable lead of the first system over each of the others, by name."""
     plans = {one: of_pair(standings.pair(pairs, first, one)) for one in others}
     known = {one: plan for one, plan in plans.items() if plan.detectable <= LARGEST}
     if not known:
@@ -109,5 +108,5 @@ def _found(least: float) -> str:
 
 
 def rounded_up(value: float) -> str:
-    """Rounded up, so that the printed difference is detectable."""
+    """Format a value rounded up, so that the printed difference is detectable."""
     return plain(math.ceil(value * 1000 - 1e-6) / 1000)

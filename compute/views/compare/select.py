@@ -1,7 +1,5 @@
-"""All SELECTs of the Compare page: two systems, query by query.
-
-`datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
-"""
+"""Questions of the Compare page: two systems, query by query. `datasets` is one dataset, or all
+parts of a dataset, whose mean is the mean of its parts' means."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -27,8 +25,8 @@ Cursor = DuckDBPyConnection
 
 @select()
 def runs() -> str:
-    """dataset, title, system: every system with scores or lists. Datasets with the most systems
-    come first; ties keep the catalogue's order."""
+    """Select dataset, title and system of every run with scores or lists. Datasets with the most
+    systems come first; ties keep the catalogue's order."""
     return """
         with runs as (
             select distinct dataset, system from means
@@ -43,7 +41,7 @@ def runs() -> str:
 
 @select(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def unanswered(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
-    """system, n_unanswered, n_queries over all parts whose lists can be read."""
+    """Select system, n_unanswered and n_queries over all parts whose lists can be read."""
     return """
         select system, sum(n_unanswered) as n_unanswered, sum(n_queries) as n_queries
         from means
@@ -80,11 +78,9 @@ order by value_a - value_b desc nulls last, dataset, query_id
 
 @select(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
-    """Scores of two systems on every query, A's largest lead first.
-
-    dataset, query_id, text and n_words (absent where no text is known), n_relevant, value_a,
-    value_b (absent where the measure is undefined, such as Hole@k of an unanswered query).
-    """
+    """Select the scores of two systems on every query, A's largest lead first: dataset, query_id,
+    text and n_words (null if no text is known), n_relevant, value_a, value_b (null if the measure
+    is undefined, such as Hole@k of an unanswered query)."""
     return _PAIRS
 
 
@@ -100,10 +96,11 @@ def tested(
     measure: str,
     same_spread: bool = False,
 ) -> DataFrame:
-    """The fields of `significance.Comparison` of two systems: one row, none under two queries, or
-    families of these. Where one has several runs also runs_a, spread_a, runs_b, spread_b: the
-    number of runs, and the standard deviation between their means, absent for a single run; and
-    same_spread: whether that is then taken from the other."""
+    """Return the fields of `significance.Comparison` of two systems in one row; no row if there are
+    fewer than two queries, or two families of queries. If a system has several runs, also runs_a,
+    spread_a, runs_b, spread_b (the number of runs, and the standard deviation of their means,
+    absent for a single run), and same_spread, the argument: if true, a system with one run is
+    assumed to have the other's spread."""
     if not datasets:
         return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
@@ -125,10 +122,10 @@ def tested(
 def weighted(
     cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str, same_spread: bool = False
 ) -> DataFrame:
-    """The two with weighted queries, in a row; none if no weights are declared: key, n (queries of
-    a weight above 0), effective (Kish: as many equally weighted ones, or families), mean_a, mean_b,
-    difference, low, high and p of the sign flips, absent where they count as fewer than
-    FEWEST_EFFECTIVE; runs as in `tested`."""
+    """Compare the two systems with weighted queries in one row; no row if no weights are declared:
+    key, n (queries of a weight above 0), effective (Kish's number of equally weighted queries, or
+    families), mean_a, mean_b, difference, and low, high and p of the sign flips, which are absent
+    if `effective` is under FEWEST_EFFECTIVE. Runs and same_spread: as in `tested`."""
     if not datasets:
         return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b], weighted=True)
@@ -163,18 +160,16 @@ join (select query_id, doc_id, rank from read_parquet($other) where rank <= $dep
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """Similarity of the two rankings of every answered query: dataset, query_id, rbo, shared, and
-    at_k, the shared part of the first k documents.
-
-    `rbo` over the first `rbo.DEPTH` ranks, `shared`: number of documents in both top 10s. No rows
-    if the lists of one system are not stored.
-    """
+    """Return the similarity of the two rankings of every answered query: dataset, query_id, rbo
+    (over the first `rbo.DEPTH` ranks), shared (number of documents in both top 10s), and at_k for
+    each of DEPTHS (the shared part of the first k documents). No rows if the lists of one system
+    are not stored."""
     found = [_of_kind(cursor, name, _overlaps(cursor, name, a, b)) for name in sorted(datasets)]
     return pd.concat(found, ignore_index=True)
 
 
 def _of_kind(cursor: Cursor, dataset: str, rows: DataFrame) -> DataFrame:
-    """Rows of the queries that the cursor returns."""
+    """Keep the rows of the queries that the cursor reads."""
     queries = one_kind.narrowed(cursor, dataset)
     return rows if queries is None else rows[rows["query_id"].isin(queries.to_pylist())]
 
@@ -214,8 +209,8 @@ order by query_id, coalesce(one.rank, other.rank), doc_id
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """Top ten of two systems: dataset, query_id, doc_id, rank_a, rank_b (absent if ranked
-    lower)."""
+    """Return the top ten of two systems: dataset, query_id, doc_id, rank_a, rank_b (absent if the
+    document is not in that top ten)."""
     found = [DataFrame(columns=["dataset", "query_id", "doc_id", "rank_a", "rank_b"])]
     for name in sorted(datasets):
         one, other = (files(cursor, "top", name, [system]) for system in (a, b))
@@ -227,12 +222,10 @@ def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
 
 @select(systems=("a", "b"), shows="runs")
 def across(a: str, b: str, measure: str) -> str:
-    """Two systems on every dataset and part on which both have scores, a row each, in order.
-
-    dataset, title, whole (the dataset that it is part of, or empty), n (queries with both
-    values), mean_a, mean_b, spread (the standard deviation of the differences, n - 1 below; absent
-    for one query), a_more, b_more, equal (queries, by value).
-    """
+    """Select a row per dataset and part on which both systems have scores, in order: dataset,
+    title, whole (the dataset that it is part of, or empty), n (queries with both values), mean_a,
+    mean_b, spread (the standard deviation of the differences, with n - 1; null for one query),
+    a_more, b_more, equal (numbers of queries, by value)."""
     return f"""
         with valued as (
             select dataset, query_id,
@@ -258,8 +251,8 @@ def across(a: str, b: str, measure: str) -> str:
 
 @question(systems=("a", "b"), shows="runs")
 def across_families(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
-    """dataset, low, high: the interval of the difference on every dataset with families of
-    queries, or several runs; absent if there are too few."""
+    """Return dataset, low, high: the interval of the difference on every dataset with query
+    families or several runs. A dataset with fewer than two families or queries has no row."""
     found, several = [], matrices.several(cursor, [a, b])
     for name, of in parts(cursor)[["dataset", "parts"]].itertuples(index=False):
         own = list(of) or [name]
@@ -278,5 +271,5 @@ def across_families(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
 
 @select()
 def parts() -> str:
-    """dataset, title, parts (a list, mostly empty): the datasets in catalogue order."""
+    """Select dataset, title and parts (a list, mostly empty) of all datasets in catalogue order."""
     return "select name as dataset, title, parts from datasets"

@@ -35,7 +35,8 @@ UNTESTED = {
 
 
 def offered(keyed: Iterable[str], *, rare: bool, seen: bool) -> list[str]:
-    """Keys of query groups to choose from; without reasons if a run was `seen` by who gave them."""
+    """Return the keys of query groups to choose from. If `seen`, reasons are left out, since the
+    people who gave them saw one of the runs. `rare`: groups by rare words exist."""
     keys = [key for key in keyed if not (seen and key == REASON)]
     quick = [key for key in keys if key in QUICK]
     return [*quick, *[RARE] * rare, *(key for key in keys if key not in QUICK)]
@@ -43,9 +44,9 @@ def offered(keyed: Iterable[str], *, rare: bool, seen: bool) -> list[str]:
 
 @remembered
 def contrasts(both: DataFrame, of: Series, families: DataFrame | None = None) -> DataFrame:
-    """Each query group in order: label, n, difference (A minus B), low, high, contrast, p,
-    p_adjusted, as from `slices.contrasts`. Queries without a group are left out. `both` as from
-    `differences.valued`; `of`: the group of each of these queries; `families` as from
+    """Return each query group in order: label, n, difference (A minus B), low, high, contrast, p,
+    p_adjusted, from `slices.contrasts`. Queries without a group are left out. `both`: from
+    `differences.valued`. `of`: the group of each of these queries. `families`: from
     `query_families.of`."""
     known = both[of.notna()]
     codes = None if families is None else query_families.codes(known, families)
@@ -57,7 +58,7 @@ def contrasts(both: DataFrame, of: Series, families: DataFrame | None = None) ->
 
 
 def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
-    """Groups that differ significantly from the rest, or in which the order is reversed."""
+    """Name the groups that differ significantly from the other queries."""
     key, tested = TITLES.get(key, key), rows[rows["p_adjusted"].notna()]
     if tested.empty:
         return f"No group by {key} has {slices.FEWEST} queries inside and outside, as a test needs."

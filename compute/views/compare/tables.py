@@ -35,9 +35,9 @@ TESTS = {
     "p_t": "Paired t-test",
     "p_wilcoxon": "Wilcoxon signed-rank test",
 }
-"""p-values of `significance.Comparison`, with the method of each."""
+"""Test of each p-value of `significance.Comparison`."""
 TWO_WAY = "Two-way t-test, over queries and runs"
-"""The test where runs move the difference."""
+"""Test used if the means of several runs differ."""
 
 
 def answer(
@@ -47,11 +47,9 @@ def answer(
     measure: str,
     family: tuple[float, int] | None = None,
 ) -> str:
-    """Leader, difference, significance and number of queries, in one sentence.
-
-    `tested` has the fields of `significance.Comparison`, or is empty for too few queries. `family`
-    is p corrected for that many pairs, if there is more than one.
-    """
+    """State leader, difference, significance and number of queries in one sentence. `tested` has
+    the fields of `significance.Comparison`, or is empty for too few queries. `family`: p corrected
+    for all pairs, and their number, if there is more than one pair."""
     worth = better(measure) * found.difference
     if equal(worth, 0):
         return f"{titles[0]} and {titles[1]} have the same mean {measure}."
@@ -75,7 +73,7 @@ def answer(
 
 
 def weighted(found: DataFrame, titles: Titles, measure: str) -> str:
-    """Sentence about a row of `select.weighted`; empty without one."""
+    """Put a row of `select.weighted` into a sentence; empty without a row."""
     if found.empty:
         return ""
     row = found.iloc[0]
@@ -97,7 +95,7 @@ def weighted(found: DataFrame, titles: Titles, measure: str) -> str:
 
 
 def _over_runs(tested: Mapping[Hashable, Any], titles: Titles) -> str:
-    """The effect of several runs on two systems, with a semicolon before; empty without any."""
+    """State the effect of several runs, after a semicolon; empty if there are none."""
     if "runs_a" not in tested:
         return ""
     moved, others = [], list[str]()
@@ -115,7 +113,7 @@ def _over_runs(tested: Mapping[Hashable, Any], titles: Titles) -> str:
 
 
 def outcomes(found: Verdict, titles: Titles) -> str:
-    """The number of queries on which each system is better, in a sentence."""
+    """State the number of queries on which each system is better."""
     return (
         f"{titles[0]} is better on {counted(found.a_better, 'query')}, {titles[1]} on"
         f" {found.b_better:,}; equal on {found.equal:,}."
@@ -129,14 +127,14 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
     if p < ALPHA <= family[0]:
         return f"significant by itself ({_said(p)}), not {after} ({_said(family[0])})"
     if family[0] < ALPHA <= p:
-        # The corrected test uses the queries shared by all systems, which may be fewer.
+        # The corrected test uses the queries that all systems share, which may be fewer.
         return f"not significant by itself ({_said(p)}), but {after} ({_said(family[0])})"
     word = "significant" if p < ALPHA else "not significant"
     return f"{word} ({_said(p)}; {after} {_said(family[0])})"
 
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
-    """Means, difference and wins of two systems, in sentences."""
+    """State means and difference of two systems."""
     a, b = titles
     sentences = [
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
@@ -150,7 +148,7 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
 
 
 def unjudged(holes: DataFrame, titles: Titles) -> str:
-    """Unjudged shares of both systems' top 10, if any; `holes` has value_a and value_b."""
+    """State the unjudged shares of both top tens, if any; `holes` has value_a and value_b."""
     a, b = holes["value_a"].mean(), holes["value_b"].mean()
     if not max(a, b) >= LEAST_UNJUDGED:
         return ""
@@ -159,13 +157,13 @@ def unjudged(holes: DataFrame, titles: Titles) -> str:
 
 
 def unanswered(number: int, queries: int, title: str) -> str:
-    """Notice that a system left queries without hits; empty if it answered all."""
+    """Say how many queries a system left without hits; empty if it answered all."""
     total = counted(int(queries), "query")
     return f"{title} leaves {number:,} of {total} unanswered; these score 0." if number else ""
 
 
 def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[Column]:
-    """Columns of the queries that differ most; empty columns are omitted."""
+    """Return columns for the queries that differ most, leaving out empty columns."""
     has_text, has_lists = bool(rows["text"].notna().any()), bool(rows["rbo"].notna().any())
     return [
         *[Column("Part", "dataset")] * whole,
@@ -185,7 +183,7 @@ def _shares(a: float, b: float) -> str:
 
 
 def across_columns(titles: Titles) -> list[Column]:
-    """Columns of the datasets: means, their difference, and the queries that each system wins."""
+    """Return columns for datasets: means, their difference, and the queries won by each."""
     return [
         Column("Dataset", "title"),
         Column("Queries", "n", "{:,}".format),
@@ -200,7 +198,7 @@ def across_columns(titles: Titles) -> list[Column]:
 
 
 def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
-    """Quantity, test, p and the verdict at the 5% level, for each test that can be done."""
+    """Return a row for each test that can be done: test, p, and the verdict at the 5% level."""
     named = TESTS | ({"p_randomisation": TWO_WAY} if math.isnan(found["p_t"]) else {})
     verdicts = "do not differ significantly", "differ"
     rows = [
@@ -215,14 +213,14 @@ TEST_COLUMNS = (Column("Test"), Column("p", format=lambda p: p_text(p)), Column(
 
 
 def p_text(value: float) -> str:
-    """A p-value as text: `.0400`, `< .0001`; – if absent."""
+    """Format a p-value: `.0400`, `< .0001`; – if absent."""
     if math.isnan(value):
         return "–"
     return f"{value:.4f}".removeprefix("0") if value >= 0.0001 else "< .0001"
 
 
 def among_all(p: float, n_pairs: int) -> str:
-    """Corrected p over all pairs of a dataset's systems, for one pair."""
+    """State the p of one pair corrected for all pairs of a dataset's systems."""
     told = (
         "the two differ significantly" if p < ALPHA else "the two are not significantly different"
     )
@@ -233,7 +231,7 @@ def among_all(p: float, n_pairs: int) -> str:
 
 
 def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
-    """Notice that two systems differ as a single pair but not after correction; else empty."""
+    """Say that two systems differ as a single pair but not after correction; else empty."""
     if p_alone >= ALPHA or p < ALPHA:
         return ""
     return (
@@ -243,7 +241,7 @@ def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
 
 
 def _said(p: float) -> str:
-    """p as text, such as `p = .07`, with more digits if rounding would give exactly the level."""
+    """Format p as `p = .07`, with more digits if rounding would give exactly the level."""
     if p < 0.001 or p > 0.99:
         return "p < .001" if p < 0.5 else "p > .99"
     text = looks.plain(p, 2 if p >= 0.01 else 3)
@@ -251,7 +249,7 @@ def _said(p: float) -> str:
 
 
 def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
-    """Sentences on the difference and on the effect size, each with its interval."""
+    """State the difference and the effect size, each with its interval."""
     interval = _interval(found["low"], found["high"], 3)
     said = f"{titles[0]} minus {titles[1]}: {signed(found['difference'])} ({interval})."
     if math.isnan(found["effect"]):
@@ -280,5 +278,5 @@ def _interval(low: float, high: float, digits: int) -> str:
 
 
 def lost_columns(titles: Titles) -> list[Column]:
-    """Columns of relevant documents by place."""
+    """Return columns for relevant documents by place."""
     return [Column("Place", "place"), *(Column(t, s) for t, s in zip(titles, "ab", strict=True))]

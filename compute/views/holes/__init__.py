@@ -1,1 +1,1 @@
-"""The views of the Holes page."""
+"""Views of the Holes page."""

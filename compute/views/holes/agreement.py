@@ -1,4 +1,4 @@
-"""Agreement in words and tables: kappa, alpha, and pairs with different grades."""
+"""Agreement of assessors in words and tables: kappa, alpha, and pairs with different grades."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ WEIGHTS = {
     "linear": "a difference of two grades counts twice as much as one",
     "quadratic": "a difference of two grades counts four times as much as one",
 }
-"""The weights of `agreement.kappas`, in words."""
+"""Meaning of each choice of weights in `agreement.kappas`."""
 
 
 def _two(value: float) -> str:
@@ -47,7 +47,7 @@ def _all(n_people: int) -> str:
 
 
 def alpha_note(row: Row, weights: str) -> Note:
-    """Agreement of all assessors, and how to read both statistics."""
+    """State the agreement of all assessors, and how to read kappa and alpha."""
     if pd.isna(row["alpha"]):
         all_of = "Agreement is undefined: all grades are the same."
     else:
@@ -75,7 +75,7 @@ MACHINE_COLUMNS = (
 
 
 def confusion_table(confusions: DataFrame) -> DataFrame:
-    """A row per human grade and a column per grade of the LLM."""
+    """Return a row per human grade, and a column per grade of the LLM."""
     keys = ["machine", "reference", "people"]
     wide = confusions.astype({"n_pairs": int}).pivot_table(
         "n_pairs", keys, "machine_grade", aggfunc="sum", fill_value=0
@@ -97,7 +97,7 @@ MACHINES = Note(
 
 
 def given(labels: Mapping[str, int]) -> str:
-    """Grades by assessor, such as `ada 2, bob 0`."""
+    """Return the grades by assessor, such as `ada 2, bob 0`."""
     return ", ".join(f"{person} {grade}" for person, grade in sorted(labels.items()))
 
 
@@ -115,6 +115,6 @@ DISAGREEMENTS = (
 
 
 def option(row: Row) -> str:
-    """A pair as shown in a picker."""
+    """Return a pair as a picker shows it."""
     settled = "" if pd.isna(row["settled"]) else f", settled as {row['settled']}"
     return f"{row['query_id']} · {row['doc_id']}: {given(row['labels'])}{settled}"

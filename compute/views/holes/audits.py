@@ -1,5 +1,4 @@
-"""Audits of labels in words and tables: labels graded differently, and whether the ranking
-survives."""
+"""Audits of labels: which are graded differently, and whether the ranking survives."""
 
 import math
 from collections.abc import Mapping
@@ -27,7 +26,7 @@ CHANGED = (
 
 
 def _share(*ends: float) -> str:
-    """A share, or both bounds of its interval."""
+    """Format a share, or both bounds of its interval."""
     return "–" if any(map(math.isnan, ends)) else " to ".join(f"{end:.1%}" for end in ends)
 
 
@@ -63,17 +62,17 @@ NOTE = Note(
     ]
 )
 _LIKELY = 0.05
-"""Flip probability from which a pair may not survive."""
+"""Lowest probability of a flip at which a pair may not survive."""
 
 
 class Outcome(NamedTuple):
-    """Outcome of an audit."""
+    """The outcome of an audit."""
 
     measure: str
     rates: DataFrame
-    """As in `audited.Audit.rates`."""
+    """From `audited.Audit.rates`."""
     systems: DataFrame
-    """As in `label_order.survival`; empty if runs or labels have changed, or nothing is judged."""
+    """From `label_order.survival`; empty if runs or labels have changed, or nothing is judged."""
     pairs: DataFrame
     n_keys: int
     n_waiting: int
@@ -82,8 +81,8 @@ class Outcome(NamedTuple):
 
 
 def outcome(ask: Ask, task: Task, measure: str) -> Outcome:
-    """The outcome of the judgements so far, with the ranking by a measure. Raises WrongInput for a
-    measure without ranges."""
+    """Return the outcome of the judgements so far, with the ranking by a measure. Raises WrongInput
+    for a measure without ranges."""
     sample, rows = Sample.of(ask, task, measure), ask(select_added.rows, dataset=task.dataset)
     found = audited.audit(ask.store, task, sample.official, rows, ask.counting)
     rates, systems, pairs = found.rates(), DataFrame(), DataFrame()
@@ -100,13 +99,13 @@ def outcome(ask: Ask, task: Task, measure: str) -> Outcome:
 
 
 def tasks_of(ask: Ask, dataset: str) -> dict[str, Task]:
-    """The audits of a dataset, by their ids."""
+    """Return the audits of a dataset by id."""
     found = [task for task in tasks.tasks(ask.store) if task.dataset == dataset]
     return {task.id: task for task in found if task.goal == sampling.AUDIT}
 
 
 def section(ask: Ask, known: Mapping[str, Task]) -> Section:
-    """What an audit found."""
+    """Return the section on the results of an audit."""
     holds = ("audit-labels", "audit-ranks", "audit-flips")
     return folded(partial(_found, ask, known), holds, "Audit of official judgements", ("audit",))
 
@@ -137,7 +136,7 @@ def _progress(found: audited.Audit) -> str:
 
 
 def _order(pairs: DataFrame, measure: str) -> str:
-    """Whether the ranking survives, in a sentence."""
+    """Say whether the ranking survives."""
     if pairs.empty:
         return ""
     likely = pairs[pairs["flip"] >= _LIKELY]

@@ -36,14 +36,14 @@ _NONE = "none"
 
 
 def tasks_of(ask: Ask, dataset: str) -> dict[str, Task]:
-    """The sampled tasks of a dataset, by their ids, without audits."""
+    """Return the sampled tasks of a dataset by id, without audits."""
     found = [task for task in tasks.tasks(ask.store) if task.dataset == dataset]
     of_scores = (task for task in found if task.goal != sampling.AUDIT)
     return {task.id: task for task in of_scores if task.order == orders.SAMPLED}
 
 
 def section(ask: Ask, known: Mapping[str, Task]) -> Section:
-    """Scores estimated from the judgements of a sampled task."""
+    """Return the section on scores estimated from the judgements of a sampled task."""
     holds = ("estimates", "estimated-numbers", "three-ways", "machine-errors")
     asks = ("sample", "estimated", "half", "machine")
     return Section(partial(_estimates, ask, known), holds, "Estimated scores (sample)", asks)
@@ -63,10 +63,10 @@ def _estimates(ask: Ask, known: Mapping[str, Task]) -> Steps:
 
 
 class Sample(sample.Sample):
-    """The estimates with the possible ranges of scores."""
+    """The inputs of the estimates, with the possible ranges of scores."""
 
     def bounds(self) -> DataFrame:
-        """Current scores, and their possible ranges."""
+        """Return current scores with their possible ranges."""
         if estimated.is_sum(self.measure):
             return estimated.ends(self.task, self.frame, self.judged(), self.measure)
         choice = self.ask.counting
@@ -82,7 +82,7 @@ class Sample(sample.Sample):
 
 
 def _picture(sample: Sample) -> Steps:
-    """Draw the figure of the estimates; returns the estimates and ranges for `_more`, or None."""
+    """Yield the figure of the estimates; return the estimates and ranges for `_more`, or None."""
     task, measure = sample.task, sample.measure
     try:
         found, bounds = sample.estimated(), sample.bounds()
@@ -107,7 +107,7 @@ def _picture(sample: Sample) -> Steps:
 
 
 def _of_two(sample: Sample, rows: DataFrame) -> judging.Verdict | None:
-    """What Compare says about the two systems of a task, if the measure is the task's."""
+    """Return the verdict of Compare on the two systems of a task, if the measure is the task's."""
     task = sample.task
     if not deciding.tells_apart(task) or sample.measure != task.measure:
         return None
@@ -118,7 +118,7 @@ def _of_two(sample: Sample, rows: DataFrame) -> judging.Verdict | None:
 
 
 def _more(sample: Sample, found: Estimated, bounds: DataFrame) -> Steps:
-    """Results that no judgement changes: margins of error, and a comparison with an LLM."""
+    """Yield results that no judgement changes: margins of error, and a comparison with an LLM."""
     if found.estimates.enough:
         yield Row(partial(_half_width, sample.task, found))
     graded = sample.ask(select.graded, dataset=sample.task.dataset, added=False)
@@ -140,7 +140,7 @@ def _half_width(task: Task, found: Estimated) -> Steps:
 def _three_ways(
     sample: Sample, name: str, own: DataFrame, found: Estimated, bounds: DataFrame
 ) -> Iterator[Step]:
-    """The estimates by assessors, by an LLM and by both."""
+    """Yield the estimates by assessors, by an LLM and by both."""
     frame, measure = sample.frame, sample.measure
     alone = estimated.by_machine(sample.task, frame, sample.judged(), measure, own)
     both = sample.estimated(own)
@@ -159,7 +159,7 @@ def _three_ways(
 def _errors(
     sample: Sample, own: DataFrame, found: Estimated, titles: Mapping[str, str]
 ) -> Iterator[Step]:
-    """The documents that the LLM graded wrongly."""
+    """Yield a table of the documents that the LLM graded wrongly."""
     frame, dataset = sample.frame, sample.task.dataset
     grades = frame.grades(sample.judged()), frame.grades(own)
     asked = sorted(set(frame.pairs["doc_id"]))

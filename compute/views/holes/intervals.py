@@ -1,4 +1,4 @@
-"""Scores with their possible ranges, and unjudged shares by rank."""
+"""Figures and tables of scores with their possible ranges, and of unjudged shares by rank."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,20 +20,20 @@ from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 from compute.views.shared.theme import Palette
 
 ROW = 30
-"""Height of a system in pixels."""
+"""Pixels per system."""
 _RUNS = 4
-"""Most runs of the pool to name."""
+"""Most runs of the pool that are named."""
 _VISIBLE = 0.002
-"""Least difference between two ranges that a figure shows."""
+"""Least difference between two ranges that is visible in a figure."""
 _NAMED = 3
-"""Most flipped pairs of systems to name."""
+"""Most flipped pairs of systems that are named."""
 
 Row = Mapping[Hashable, Any]
 RANGES = {"": "top k", "pool_": "pool", "collection_": "corpus"}
-"""Names of the ranges of a score, by the prefix of their columns."""
+"""Names of the ranges of a score by the prefix of their columns."""
 ENDS = ("low", "high")
 _LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
-"""Width and shade of each bar."""
+"""Width and shade of the bar of each range."""
 _ESTIMATES = {
     "expected": ("imputed", "diamond-open", 9),
     "condensed": ("condensed list", "line-ns-open", 13),
@@ -41,7 +41,7 @@ _ESTIMATES = {
 
 
 def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """Lines on systems: score, possible range by the own list, unjudged share."""
+    """Return the systems by score, with the possible range by the own list and unjudged share."""
     column, name = ranges(rows)[0]
     told = [
         (
@@ -59,13 +59,10 @@ def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_score_lists)
 @drawing
 def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: its score as a dot, a bar for the range of its own list,
-    and thinner lines for the ranges of the pool and the corpus.
-
-    `rows`: system, title, n_queries, n_holes, value, low, high, hole, hole_beir; the wider ranges
-    (pool_low and so on), expected and condensed are marked if the columns exist. Both definitions
-    of Hole@k are at the right.
-    """
+    """Draw a row per system, in the given order: a dot at its score, a bar for the range of its own
+    list, and thinner lines for the ranges of the pool and the corpus. `rows`: system, title,
+    n_queries, n_holes, value, low, high, hole, hole_beir; wider ranges (pool_low …), expected and
+    condensed are drawn if the columns exist. At the right are both definitions of Hole@k."""
     look = looks.palette(theme)
     marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
     across = {"title": {"text": measure}, "zeroline": False}
@@ -81,20 +78,19 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """Axis from below the lowest bound to above the highest, so that bar ends are visible."""
+    """Return an axis on which the ends of all bars are visible."""
     shown = [name for name, _ in ranges(rows)]
     low = min(float(rows[f"{name}low"].min()) for name in shown)
     return axes.spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
 
 
 def ranges(rows: DataFrame) -> list[tuple[str, str]]:
-    """Prefix of the columns of each range, and its name."""
+    """Return the prefix of the columns of each range, and its name."""
     return [(column, name) for column, name in RANGES.items() if f"{column}low" in rows]
 
 
 def _drawn(rows: DataFrame) -> list[tuple[str, str]]:
-    """`ranges` without those that are nowhere visibly wider than the one before, and would only
-    have an entry in the legend."""
+    """Return `ranges` without those that are nowhere visibly wider than the one before."""
     found = ranges(rows)[:1]
     for column, name in ranges(rows)[1:]:
         more = [rows[f"{column}{end}"] - rows[f"{found[-1][0]}{end}"] for end in ENDS]
@@ -104,7 +100,7 @@ def _drawn(rows: DataFrame) -> list[tuple[str, str]]:
 
 
 def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
-    """Ranges, widest first, so that the bar of the own list is drawn on top."""
+    """Yield the ranges, the widest first, so that the bar of the own list is on top."""
     hover = [_said(row, measure) for row in rows.to_dict("records")]
     for column, name in reversed(_drawn(rows)):
         width, shade = _LINES[column]
@@ -159,12 +155,12 @@ def _shares(rows: DataFrame, cut: str, look: Palette) -> Iterator[dict]:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent; empty if absent."""
+    """Format a share in whole percent; – if absent."""
     return "–" if pd.isna(share) else f"{share:.0%}"
 
 
 def _rank_lists(rows: DataFrame, ranks: DataFrame, **_: object) -> Lists:
-    """Lines on systems by unjudged share, highest first: over all ranks, then rank by rank."""
+    """Return systems by unjudged share, the highest first: over all ranks, then rank by rank."""
     titles = dict(zip(rows["system"], rows["title"], strict=True))
 
     def told(title: str, own: DataFrame) -> Ranked:
@@ -181,12 +177,10 @@ def _rank_lists(rows: DataFrame, ranks: DataFrame, **_: object) -> Lists:
 @in_lists(_rank_lists)
 @drawing
 def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
-    """The share of queries whose document at a rank is unjudged; systems as rows, ranks as columns.
-
-    `rows`: system, title, in order; `ranks`: system, rank, n_filled, n_holes, n_relevant.
-    """
+    """Draw the share of queries whose document at a rank (column) is unjudged, for each system
+    (row). `rows`: system, title, in order. `ranks`: system, rank, n_filled, n_holes, n_relevant."""
     look = looks.palette(theme)
-    # On the muted ink itself, neither dark nor white numbers would be legible.
+    # The scale ends before the muted ink, on which no number would be legible.
     stops = [looks.colour(share, (look.background, look.muted)) for share in (0, 0.35, 0.65)]
     shares = (ranks["n_holes"] / ranks["n_filled"].where(ranks["n_filled"] > 0)).rename("share")
     wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
@@ -235,7 +229,7 @@ def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def interval_table(rows: DataFrame, measure: str) -> Table:
-    """The values of the figures, a row per system."""
+    """Return the values of the figures, a row per system."""
     cut = measure.partition("@")[2]
     ends = [(f"{c}{end}", f"{n.capitalize()}: {end}") for c, n in RANGES.items() for end in ENDS]
     heads = [("value", measure), *ends, ("expected", "Imputed"), ("condensed", "Condensed list")]
@@ -251,7 +245,7 @@ def interval_table(rows: DataFrame, measure: str) -> Table:
 
 
 def verdict(rows: DataFrame, measure: str) -> str:
-    """Sentence on the unjudged share, and on the score with the widest range."""
+    """State the unjudged share, and the score with the widest range."""
     cut = measure.partition("@")[2]
     least, most = rows["hole"].min(), rows["hole"].max()
     if not rows["n_holes"].any():
@@ -269,11 +263,9 @@ def verdict(rows: DataFrame, measure: str) -> str:
 
 
 def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> Note:
-    """How to read the ranges, and facts about the judgements.
-
-    `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of the
-    judgements that count; `about`: the basis of the ranges, from `holes.select_unjudged.ranges`.
-    """
+    """Say how to read the ranges, with facts about the judgements. `recorded`: n_judgements,
+    n_not_relevant, highest, n_added, n_added_not_relevant of the judgements that count. `about`:
+    the basis of the ranges, from `holes.select_unjudged.ranges`."""
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
     over = f"Over {int(rows['n_queries'].max()):,} judged queries."
@@ -289,7 +281,7 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
-    """Sentence on the pool of stored runs; `about` has their names and number."""
+    """Describe the range of the pool of stored runs; `about` has their names and number."""
     runs = counted(len(about["systems"]), "stored run")
     if "pool_low" in rows:
         line = "Thinner line" if "pool_" in dict(_drawn(rows)) else "No wider (not drawn)"
@@ -305,7 +297,7 @@ def _corpus_said(rows: DataFrame, about: Row) -> str:
 
 
 def _wider_said(measure: str) -> str:
-    """Differences between the ranges, which depend on the measure's denominator."""
+    """Say how the ranges differ, which depends on the measure's denominator."""
     gain, k = holes.formula(measure)
     if gain.enough(k) == 0:
         return "The three ranges are the same, since only the top ranks count."
@@ -313,10 +305,8 @@ def _wider_said(measure: str) -> str:
 
 
 def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Note:
-    """Limits of these judgements, or how unjudged documents are imputed.
-
-    `waiting`: the record with added judgements, if these do not count now.
-    """
+    """Say how unjudged documents are imputed, or why these judgements do not allow it. `waiting`:
+    the record with added judgements, if these do not count now."""
     if "condensed" in rows:
         return Note([*(_expected(recorded) if "expected" in rows else ()), _LEFT_OUT])
     there = waiting or recorded
@@ -348,8 +338,8 @@ def _wanted(recorded: Row) -> Iterator[str]:
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table:
-    """Score, Hole@k and rank of each system by official judgements, and with added ones. Both
-    frames: system, title, value, hole. Sorted by the score after."""
+    """Return score, Hole@k and rank of each system by official judgements and with added ones,
+    sorted by the score after. Both frames: system, title, value, hole."""
     cut = measure.partition("@")[2]
     both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value_after"], both["system"])]
@@ -371,7 +361,7 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table
 
 
 def order_note(before: DataFrame, after: DataFrame) -> str:
-    """Number of pairs whose order flipped, with some names. Frames: system, title, value."""
+    """State how many pairs' order flipped, with some names. Frames: system, title, value."""
     both = before.merge(after[["system", "value"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value"], both["system"])].reset_index(drop=True)
     old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
@@ -395,7 +385,8 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
 
 
 def published_effect(effect: DataFrame) -> Table:
-    """The paper's own table, best first after judging: title, before, after, hole."""
+    """Return the paper's own table, best after judging first; `effect`: title, before, after,
+    hole."""
     rows = effect.assign(change=effect["after"] - effect["before"])
     rows = rows.sort_values("after", ascending=False, kind="stable")
     columns = [

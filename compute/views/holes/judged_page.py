@@ -44,7 +44,7 @@ MOST = 200
 
 
 def way(view: View) -> Iterator[Step]:
-    """Link at the top of the page to unsettled disagreements."""
+    """Yield a link at the top of the page to unsettled disagreements."""
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
         said = f"{counted(n_open, 'disagreement')} to settle"
@@ -52,7 +52,7 @@ def way(view: View) -> Iterator[Step]:
 
 
 def sections(view: View) -> Iterator[Section]:
-    """Agreement of assessors and LLMs, and a comparison of two judgement sets."""
+    """Yield agreement of assessors and LLMs, and a comparison of two judgement sets."""
     found = view.ask(select_sets.listed, **_asked(view))
     kinds = found["set"].str.partition(":")[0].tolist()
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
@@ -70,15 +70,15 @@ def sections(view: View) -> Iterator[Section]:
 
 
 def _asked(view: View) -> dict[str, Any]:
-    """Parameters of questions about judgement sets."""
+    """Return the parameters of questions about judgement sets."""
     choice = view.ask.counting
     asked: dict[str, Any] = {"dataset": view.dataset, "added": False, "rule": choice.rule}
     return asked | {"sources": list(choice.sources)}
 
 
 def _people(ask: Ask, dataset: str) -> Steps:
-    """Agreement of assessors who judged the same pairs; disagreements, also with official
-    judgements."""
+    """Yield the agreement of assessors who judged the same pairs, and their disagreements,
+    including those with official judgements."""
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
     pairs = ask(select.disagreements, **asked)
     if not ask(select.kappas, weights="none", **asked).empty:
@@ -103,7 +103,7 @@ def _people(ask: Ask, dataset: str) -> Steps:
 
 
 def _kappas(ask: Ask, dataset: str, asked: dict[str, Any]) -> Steps:
-    """Agreement of every two assessors, and of all assessors."""
+    """Yield the agreement of every two assessors, and of all assessors."""
     weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
     kappas = ask(select.kappas, weights=weights, **asked)
     title, of = f"Agreement of assessors on {dataset}", ("dataset", "weights")
@@ -113,7 +113,7 @@ def _kappas(ask: Ask, dataset: str, asked: dict[str, Any]) -> Steps:
 
 
 def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
-    """Agreement between assessors and LLMs whose grades are stored."""
+    """Yield the agreement between assessors and LLMs whose grades are stored."""
     found = ask(select.machines, dataset=dataset, added=False)
     if found.empty:
         yield Message("No pair was graded by both an LLM and an assessor.")
@@ -128,7 +128,7 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
 
 
 def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
-    """The query and the document of a pair, as inert text."""
+    """Return the query and the document of a pair, as inert text."""
     record = next_steps.record(ask(catalogue.facts, dataset=dataset))
     asked = ask(catalogue.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = ask(query_select.documents, collection=record.collection, doc_ids=[doc_id])
@@ -147,7 +147,7 @@ class _Two:
 
     view: View
     asked: dict[str, Any]
-    """Query parameters for both sets."""
+    """Parameters of questions about both sets."""
     sets: list[str]
 
     @property
@@ -156,7 +156,7 @@ class _Two:
         return [judgement_sets.title(name) for name in self.sets]
 
     def compared(self) -> Comparison:
-        """Leaderboards by both sets. Raises WrongInput if they share too little."""
+        """Return leaderboards by both sets. Raises WrongInput if they share too little."""
         left, right = map(self._values, self.sets)
         return judgement_sets.compared(left, right, self.view.measure)
 
@@ -168,7 +168,7 @@ class _Two:
 
 
 def _sets(view: View, found: DataFrame) -> Steps:
-    """Judgement sets, and leaderboards, pairs and grades by two sets."""
+    """Yield the judgement sets, and a comparison of leaderboards, pairs and grades by two sets."""
     asked = _asked(view)
     rows = found.assign(set=found["set"].map(judgement_sets.title))
     title, columns = f"Judgement sets of {view.dataset}", judgement_sets.COLUMNS
@@ -189,7 +189,7 @@ def _sets(view: View, found: DataFrame) -> Steps:
 
 
 def _picked(names: list[str]) -> Steps:
-    """Two of the sets: by default the official one, and the last or an LLM that graded."""
+    """Return the two sets that the user picks: by default the official one and the last."""
     titles = {name: judgement_sets.title(name) for name in names}
     look: dict[str, Any] = {"noun": "judgement set", "titles": titles, "width": 260, "known": names}
     one = yield Choice("set", "Judgement set", names, OFFICIAL, **look)
@@ -199,7 +199,7 @@ def _picked(names: list[str]) -> Steps:
 
 
 def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
-    """Leaderboards by both sets, and the pairs of systems with different results."""
+    """Yield leaderboards by both sets, and the pairs of systems with different results."""
     measure, names = two.view.measure, two.names
     rows = titled(two.view.ask, judgement_sets.ranked(found))
     said = judgement_sets.verdict(found, names)
@@ -218,7 +218,7 @@ def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
 
 
 def _grades(two: _Two, rows: DataFrame) -> Steps:
-    """Grades of pairs that the two sets judged differently."""
+    """Yield the pairs that the two sets grade differently, and the grades of one of them."""
     ask, dataset, names = two.view.ask, two.view.dataset, two.names
     yield Text("Assessor disagreement", bold=True)
     if rows.empty:

@@ -29,9 +29,9 @@ class Comparison:
 
     measure: str
     means: DataFrame
-    """Result of `means`."""
+    """From `means`."""
     pairs: DataFrame
-    """Result of `pairs`."""
+    """From `pairs`."""
 
     @property
     def n_queries(self) -> int:
@@ -49,8 +49,8 @@ class Comparison:
         return agreement(*boards)
 
     def counts(self) -> Mapping[str, int]:
-        """Counts of pairs: order_flips; only_left and only_right (significant by only one set);
-        turned (significant by both sets, in opposite directions)."""
+        """Count pairs by outcome: order_flips; only_left and only_right (significant by only one
+        set); turned (significant by both sets, in opposite directions)."""
         rows = self.pairs
         left, right = rows["left_significant"], rows["right_significant"]
         return {
@@ -61,25 +61,21 @@ class Comparison:
         }
 
     def turned(self) -> DataFrame:
-        """The rows of `pairs` whose order or significance differs, order flips first."""
+        """Return the rows of `pairs` whose order or significance differs, order flips first."""
         rows = self.pairs
         other = rows["flips"] | (rows["left_significant"] != rows["right_significant"])
         return rows[other].sort_values("flips", ascending=False, kind="stable", ignore_index=True)
 
 
 def compared(left: DataFrame, right: DataFrame, measure: str) -> Comparison:
-    """The systems of a dataset compared by two sets. Raises WrongInput like `means`.
-
-    `left`, `right`: system, query_id, value, as from `reading.judgement_sets.values`.
-    """
+    """Compare the systems of a dataset by two sets. `left`, `right`: system, query_id, value, as
+    from `reading.judgement_sets.values`. Raises WrongInput as `means` does."""
     return Comparison(measure, means(left, right), pairs(left, right))
 
 
 def means(left: DataFrame, right: DataFrame) -> DataFrame:
-    """system, left, right, n_queries: each set's mean over the queries that both evaluate.
-
-    Raises WrongInput if fewer than two systems or queries are left.
-    """
+    """Return each set's mean over the queries that both evaluate: system, left, right, n_queries.
+    Raises WrongInput if fewer than two systems or queries are left."""
     names, one, other = _both(left, right)
     found = {"system": names, "left": one.mean(axis=1), "right": other.mean(axis=1)}
     return DataFrame(found).assign(n_queries=one.shape[1])
@@ -87,10 +83,10 @@ def means(left: DataFrame, right: DataFrame) -> DataFrame:
 
 @remembered
 def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
-    """A row for every two systems: system, other, left, right (mean difference), left_p, right_p
-    (randomisation, maxT over all pairs: `significance.pairs`), flips (the order flips),
-    left_significant, right_significant. A difference below SHOWN by either set does not count as a
-    flip. Raises WrongInput like `means`."""
+    """Return a row for every two systems: system, other, left, right (mean difference), left_p,
+    right_p (randomisation, maxT over all pairs: `significance.pairs`), flips (the order flips),
+    left_significant, right_significant. A pair whose difference is below SHOWN by either set does
+    not flip. Raises WrongInput as `means` does."""
     names, *both = _both(left, right)
     tested = [significance.pairs(values, resamples=0) for values in both]
     first, second = (tested[0][side].to_numpy() for side in ("a", "b"))
@@ -107,7 +103,7 @@ def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
 
 
 def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]:
-    """The systems that both sets score, and their values (systems x queries) by each set."""
+    """Return the systems that both sets score, and their values (systems x queries) by each set."""
     names = sorted(set(left["system"]) & set(right["system"]))
     tables = [
         rows.pivot(index="query_id", columns="system", values="value").reindex(columns=names)
@@ -125,7 +121,7 @@ def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]
 
 
 def title(name: str) -> str:
-    """Label of a set, such as `Machine gpt` for `machine:gpt`."""
+    """Return the label of a set, such as `Machine gpt` for `machine:gpt`."""
     kind, _, of = name.partition(":")
     if name == sets.ADDED:
         return "Official + added"
@@ -148,13 +144,13 @@ LISTED = Note(
         " relevant.",
     ]
 )
-"""Note below that table."""
+"""Note below the table of sets."""
 TURNED = Note(["Significant: randomisation test by each set, 5% for all pairs together (maxT)."])
 """Note below `turned_table`."""
 
 
 def verdict(found: Comparison, names: Sequence[str]) -> str:
-    """The differences between two judgement sets, in sentences; `names`: their titles."""
+    """State the differences between two judgement sets; `names`: their titles."""
     of, told = found.agreement, found.counts()
     left, right = names
     pairs = counted(len(found.pairs), "pair")
@@ -172,7 +168,7 @@ def verdict(found: Comparison, names: Sequence[str]) -> str:
 
 
 def ranked(found: Comparison) -> DataFrame:
-    """Means with left_rank and right_rank (1 is best), best on the left first."""
+    """Add left_rank and right_rank (1 is best) to the means, the best on the left first."""
     sign, rows = measures.better(found.measure), found.means.copy()
     for side in ("left", "right"):
         rows[f"{side}_rank"] = ranks(sign * rows[side]).astype(int)
@@ -180,7 +176,7 @@ def ranked(found: Comparison) -> DataFrame:
 
 
 def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
-    """Both leaderboards as a table; `rows`: as from `ranked`, with title."""
+    """Return both leaderboards as a table; `rows`: from `ranked`, with title."""
     columns = [Column("System", "title")]
     for side, name in zip(("left", "right"), names, strict=True):
         columns.append(Column(name, side, looks.plain))
@@ -189,7 +185,7 @@ def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
 
 
 def board_note(found: Comparison) -> Note:
-    """Basis of both leaderboards, and how to read the figure."""
+    """State the basis of both leaderboards, and how to read the figure."""
     n = len(found.means)
     return Note(
         [
@@ -201,7 +197,7 @@ def board_note(found: Comparison) -> Note:
 
 
 def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Table:
-    """The pairs with a different result as a table; `rows`: as from `Comparison.turned`."""
+    """Return the pairs with a different result as a table; `rows`: from `Comparison.turned`."""
     told = rows.assign(system=rows["system"].map(titles), other=rows["other"].map(titles))
     told["turns"] = [_what(row, names) for row in rows.to_dict("records")]
     columns = [Column("System", "system"), Column("Other", "other"), Column("Change", "turns")]
@@ -227,7 +223,8 @@ def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
 
 
 def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
-    """Number of pairs judged by both sets, and how many agree; `grades` are from the reading."""
+    """State how many pairs both sets judged, and how many grades agree; `grades`: from
+    `reading.judgement_sets.grades`."""
     both = grades.dropna()
     if both.empty:
         return f"Nothing to compare: no pair is judged by both {names[0]} and {names[1]}."
@@ -240,7 +237,7 @@ def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
 
 
 def differing(grades: DataFrame) -> DataFrame:
-    """Pairs that both sets judged but graded differently, largest difference first."""
+    """Return the pairs that both sets graded, but differently; the largest difference first."""
     both = grades.dropna()
     apart = (both["left"] - both["right"]).abs()
     rows = both.assign(apart=apart)[apart > 0]
@@ -250,7 +247,7 @@ def differing(grades: DataFrame) -> DataFrame:
 
 
 def of_pair(found: DataFrame) -> str:
-    """A pair's grade in every set; `found`: set, relevance."""
+    """State a pair's grade in every set; `found`: set, relevance."""
     return " · ".join(
         f"{title(row['set'])}: {row['relevance']}" for row in found.to_dict("records")
     )

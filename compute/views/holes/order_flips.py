@@ -19,7 +19,7 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Entry, Palette
 
 MOST_WITH_NUMBERS = 16
-"""Most systems with numbers in the cells; in larger matrices only hover texts have numbers."""
+"""Most systems with numbers in the cells; in larger matrices only tooltips have numbers."""
 
 FEWEST_COLUMNS = 8
 SHORT = 18
@@ -27,11 +27,11 @@ SHORT = 18
 
 Row = Mapping[Hashable, Any]
 MOST_PAIRED = 20
-"""Most systems in a matrix; more have too many pairs to read."""
+"""Most systems in a matrix; with more there would be too many pairs to read."""
 MOST_BOUNDED = 50_000
-"""Most queries times pairs for measures whose ranges are slow: about a second."""
+"""Most queries times pairs for measures whose ranges are slow: they take about a second."""
 _SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
-"""Verdicts on a lead that cannot flip, by the widest range in which it holds."""
+"""Shades of leads that cannot flip, by the widest range in which they hold."""
 
 
 _SAID = {OPEN: "could flip", EQUAL: "tied"}
@@ -46,7 +46,7 @@ _MEANT = {
 
 
 def legend(pairs: DataFrame, theme: str) -> list[Entry]:
-    """Legend of the matrix, with only the colours that occur."""
+    """Return the legend of the matrix, with only the colours that occur."""
     there = {_kind(pair) for pair in pairs.to_dict("records")}
     fills = _fills(looks.palette(theme)).items()
     return [(colour, "■", _MEANT[kind]) for kind, colour in fills if kind in there]
@@ -58,7 +58,7 @@ def _fills(look: Palette) -> dict[str, str]:
 
 
 def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> Lists:
-    """Lines on every pair of systems, the closest first."""
+    """Return every pair of systems, the closest first."""
     titles = rows["title"].tolist()
     told = [
         (
@@ -74,12 +74,10 @@ def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> List
 @in_lists(_lists)
 @drawing
 def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Each pair of systems once, with the better one as the column. The darker the cell, the wider
-    the range in which its lead holds.
-
-    `rows`: system, title, in the order of scores; `pairs`: first, second, difference, and low,
-    high, verdict of each range. Numbers are leads of the column's system over the row's.
-    """
+    """Draw each pair of systems once, with the better system as the column. The darker the cell,
+    the wider the range in which its lead holds. `rows`: system, title, in the order of scores.
+    `pairs`: first, second, difference, and low, high, verdict of each range. Numbers are leads of
+    the column's system over the row's."""
     look = looks.palette(theme)
     cells = list(_cells(rows, pairs, measure))
     n = len(rows)
@@ -120,7 +118,7 @@ def _range_said(pair: Row, column: str, name: str, sign: int) -> str:
 
 
 def _kind(pair: Row) -> str:
-    """OPEN or EQUAL by the own lists; else the prefix of the widest range with a verdict."""
+    """Return OPEN or EQUAL by the own lists, else the prefix of the widest range that agrees."""
     if pair["verdict"] in (OPEN, EQUAL):
         return pair["verdict"]
     holds = [column for column in RANGES if pair.get(f"{column}verdict") == pair["verdict"]]
@@ -144,10 +142,10 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
     down |= {key: down[key][1:] for key in ("tickvals", "ticktext")}
     return {
         "height": row * n + 24,
-        # The names of the last columns begin where the cells end.
+        # The margin is for the names of the last columns, which begin where the cells end.
         "margin": {"r": 60},
         "annotations": list(_across(titles, size)),
-        # With few systems the cells would be too wide.
+        # With few systems, cells that fill the width would be too wide.
         "xaxis": {
             "range": [-0.5, max(n, FEWEST_COLUMNS) - 0.5],
             "visible": False,
@@ -157,7 +155,7 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
 
 
 def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
-    """Column names of the systems, starting above their first cells."""
+    """Yield the column names of the systems, which start above their first cells."""
     for place, title in enumerate(titles[:-1]):
         yield {
             "x": place - 0.45,
@@ -169,14 +167,14 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
 
 
 def most_paired(measure: str, n_queries: int) -> int:
-    """Number of systems that fit in a matrix and can be computed in time, at least 2."""
+    """Return the number of systems that fit in a matrix and can be computed in time, at least 2."""
     if holes.formula(measure)[0].exact_pairs:
         return MOST_PAIRED
     return min(max(math.isqrt(2 * MOST_BOUNDED // max(n_queries, 1)), 2), MOST_PAIRED)
 
 
 def none_holds(pairs: DataFrame) -> str:
-    """Sentence for an entirely grey matrix; empty if any order is certain."""
+    """Say that every order could flip; empty if any order is certain."""
     if not pairs["verdict"].eq(OPEN).all():
         return ""
     n = len(pairs)
@@ -185,7 +183,7 @@ def none_holds(pairs: DataFrame) -> str:
 
 
 def turned(pairs: DataFrame) -> str:
-    """Number of orders that could flip in each range."""
+    """State the number of orders that could flip in each range."""
     found = {name: int((pairs[f"{of}verdict"] == OPEN).sum()) for of, name in ranges(pairs)}
     if len(set(found.values())) == 1:
         return f"{found['top k']:,} of {counted(len(pairs), 'pair')} could flip."
@@ -194,7 +192,7 @@ def turned(pairs: DataFrame) -> str:
 
 
 def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> Note:
-    """How to read the matrix, and which systems are left out for lack of space."""
+    """Say how to read the matrix, and how many systems are left out for lack of space."""
     systems = {*pairs["first"], *pairs["second"]} if len(pairs) else set()
     shown = "hover" if len(systems) > MOST_WITH_NUMBERS else "number"
     left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."

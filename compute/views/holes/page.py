@@ -55,7 +55,7 @@ _OF_ALL = (
 
 
 def page(ask: Ask) -> Steps:
-    """Controls and parts, in screen order."""
+    """Yield the page's controls and parts in screen order."""
     runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
@@ -81,7 +81,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _sections(view: View, *, sampled: bool) -> Iterator[Step]:
-    """The sections below the scores; the first section that has content is open."""
+    """Yield the sections below the scores, of which the first with content is open."""
     several = len(view.systems) > 1
     if several:
         head, shut = "Could the ranking change?", sampled or view.has_added
@@ -119,13 +119,13 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def measures(ask: Ask) -> list[str]:
-    """The same measure by every relevance level of the stored scores."""
+    """Return MEASURES, and their variants for each relevance level of the stored scores."""
     levels = sorted({parse(name).rel or 1 for name in ask.measures()})
     return [*MEASURES, *(name for level in levels for name in at_level(MEASURES, level))]
 
 
 def _scores(view: View) -> Iterator[Step]:
-    """Each score with its possible ranges."""
+    """Yield each score with its possible ranges."""
     rows, measure = view.rows, view.measure
     (recorded,) = view.ask(select.recorded, dataset=view.dataset).to_dict("records")
     figure = partial(intervals.score_intervals, rows, measure)
@@ -145,7 +145,7 @@ def _bounds(view: View) -> Iterator[Step]:
 
 
 def _orders(view: View) -> Iterator[Step]:
-    """Pairs of systems whose order could flip, by range."""
+    """Yield the pairs of systems whose order could flip, by range."""
     rows, measure = view.rows, view.measure
     shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
     asked = view.asked | {"systems": shown["system"].tolist()}
@@ -161,7 +161,7 @@ def _orders(view: View) -> Iterator[Step]:
 
 
 def _ranks(view: View) -> Iterator[Step]:
-    """Unjudged rate by rank."""
+    """Yield the unjudged rate by rank."""
     k, systems = int(view.measure.partition("@")[2]), view.rows["system"].tolist()
     counts = view.ask(select.by_rank, dataset=view.dataset, systems=systems, k=k)
     yield Figure(
@@ -174,7 +174,7 @@ def _ranks(view: View) -> Iterator[Step]:
 
 
 def _added(view: View) -> Iterator[Step]:
-    """Effect of added judgements on scores, unjudged shares and ranks; a published example."""
+    """Yield the effect of added judgements, and for PRINTED also the published effect."""
     if view.dataset != PRINTED:
         yield from _before_and_after(view)
         return
@@ -216,7 +216,7 @@ def _published(ask: Ask) -> Iterator[Step]:
 
 
 def _left_out(view: View) -> Iterator[Step]:
-    """Each score's change without the system's own contribution to the pool."""
+    """Yield each score's change without the system's own contribution to the pool."""
     rows, measure = titled(view.ask, view.ask(select.left_out, **view.asked)), view.measure
     figure = partial(pools.left_out, rows, measure)
     found, title = pools.verdict(rows), f"{measure} of each system when left out of the pool"
@@ -227,7 +227,7 @@ def _left_out(view: View) -> Iterator[Step]:
 
 
 def _gains(view: View) -> Iterator[Step]:
-    """Each score's change from added judgements."""
+    """Yield each score's change from added judgements."""
     rows = titled(view.ask, view.ask(select.gains, added=True, **view.asked))
     yield pools.gains_table(rows, view.measure)
     yield pools.GAINS

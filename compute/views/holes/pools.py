@@ -16,13 +16,13 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette
 
 ROW = 30
-"""Height of a system in pixels."""
+"""Pixels per system."""
 
 Row = Mapping[Hashable, Any]
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """Lines on systems: each score, and the score if the system were left out of the pool."""
+    """Return the systems by score, with the score if the system were left out of the pool."""
     told = [
         (
             row["title"],
@@ -37,11 +37,9 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: its score, and a ring for its score when left out.
-
-    `rows`: system, title and the columns of `pools.leave_one_out`. At the right: the change, the
-    ranks before and after, and unique relevant documents.
-    """
+    """Draw a row per system, in the given order: its score, and a ring at its score when left out.
+    `rows`: system, title and the columns of `pools.leave_one_out`. At the right are the change, the
+    ranks before and after, and unique relevant documents."""
     look = looks.palette(theme)
     hover = [_said(row, measure) for row in rows.to_dict("records")]
     figure = go.Figure(
@@ -63,7 +61,7 @@ def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """Axis from 0 to the next tenth, so that a change is seen relative to the score."""
+    """Return an axis from 0 to the next tenth, so that a change is seen relative to the score."""
     last = max(int(10 * float(rows["value"].max()) + 0.999), 1)
     ticks = [place / 10 for place in range(last + 1)]
     shown = [looks.plain(tick, 1) if tick else "0" for tick in ticks]
@@ -82,7 +80,7 @@ def _marks(
 ) -> dict[str, Any]:
     shade = look.primary if filled else look.background
     line = {"width": 1 if filled else 2, "color": look.background if filled else look.primary}
-    # The ring is larger, so it stays visible around an unchanged score.
+    # The ring is larger than the dot, so it stays visible around an unchanged score.
     marker = {"size": 9 if filled else 14, "color": shade, "line": line}
     return traces.marks(values, None, marker, hover, name=name)
 
@@ -129,7 +127,7 @@ GAINS = Note(
 
 
 def verdict(rows: DataFrame) -> str:
-    """Sentence on how many systems would change rank."""
+    """State how many systems would change rank."""
     lost = above((rows["value"] - rows["value_without"]).abs(), SHOWN)
     moved = int(((rows["place"] != rows["place_without"]) & lost).sum())
     if not moved:
@@ -138,7 +136,7 @@ def verdict(rows: DataFrame) -> str:
 
 
 def left_out_note(rows: DataFrame, measure: str) -> Note:
-    """Sentences on the pool, and how to read the figure."""
+    """Describe the pool, and how to read the figure."""
     cut = measure.partition("@")[2]
     return Note(
         [
@@ -152,7 +150,7 @@ def left_out_note(rows: DataFrame, measure: str) -> Note:
 
 
 def left_out_table(rows: DataFrame, measure: str) -> Table:
-    """The values of the figure."""
+    """Return the values of the figure."""
     rows = rows.assign(change=rows["value_without"] - rows["value"])
     columns = [
         Column("System", "title"),
@@ -170,8 +168,8 @@ def left_out_table(rows: DataFrame, measure: str) -> Table:
 
 
 def gains_table(rows: DataFrame, measure: str) -> Table:
-    """Score change from added judgements: a row per system; `rows` from `pools.gains`, with
-    titles."""
+    """Return each system's score change from added judgements; `rows`: from `pools.gains`,
+    titled."""
     rows = rows.assign(gain=rows["value_added"] - rows["value"])
     columns = [
         Column("System", "title"),

@@ -25,7 +25,7 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette
 
 _ROW = 30
-"""Height of a system in pixels."""
+"""Pixels per system."""
 
 ABOUT = ("estimate", "error", "estimate_low", "estimate_high")
 _LIKE = ("like_low", "like_high")
@@ -33,16 +33,17 @@ _RANKS = ("rank_low", "rank_high")
 
 
 def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
-    """system, value (today's score), low, high (possible range), estimate, error, estimate_low,
-    estimate_high (95% CI for these queries, uncorrected), like_low, like_high (95% CI for queries
-    like these), rank_low, rank_high (from 1, given the significant pairs, 95% simultaneously);
-    while the sample is too small, only estimate and error. Then n_judged, enough.
+    """Return a row per system: system, value (the current score), low, high (possible range),
+    estimate, error, estimate_low, estimate_high (95% CI for these queries, uncorrected), like_low,
+    like_high (95% CI for queries like these), rank_low, rank_high (from 1, given the significant
+    pairs, 95% simultaneously), n_judged, enough. While the sample is too small, of the estimates
+    only estimate and error are present.
 
-    `bounds`: as `select.bounds`, of the same systems. Estimates and intervals are truncated to the
-    pool's range; the list's is too narrow, since the ideal order also counts other lists.
+    `bounds`: from `select.bounds`, of the same systems. Estimates and intervals are truncated to
+    the pool's range; the list's is too narrow, since the ideal order also counts other lists.
     """
     rows = bounds.merge(_told(found.estimates), on="system")
-    # Without official judgements only the measure's own range is known.
+    # Without official judgements, only the range of the measure itself is known.
     least, most = (
         rows["pool_low"].astype(float).fillna(0),
         rows["pool_high"].astype(float).fillna(1),
@@ -57,7 +58,7 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
 
 
 def _told(estimates: Estimates) -> DataFrame:
-    """system, and its results from `systems`."""
+    """Return system, and the results of the estimates in `systems`."""
     scores = estimates.scores().set_axis(["system", *ABOUT], axis=1)
     like = estimates.queries_like_these().set_axis(["system", *_LIKE], axis=1)
     ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
@@ -71,10 +72,8 @@ def _told(estimates: Estimates) -> DataFrame:
 
 
 def pairs(found: Estimated) -> DataFrame:
-    """a, b, difference, error, low, high (simultaneous 95% CI), separable, n_judged, enough.
-
-    Differences have no interval while the sample is too small.
-    """
+    """Return a, b, difference, error, low, high (simultaneous 95% CI), separable, n_judged, enough.
+    The differences and their intervals are absent while the sample is too small."""
     estimates = found.estimates
     rows = estimates.pairs()
     better = estimates.better()
@@ -87,10 +86,8 @@ def pairs(found: Estimated) -> DataFrame:
 
 
 def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
-    """Inputs of the estimates: task, sample (frame and its pairs), seed, predictor.
-
-    With several batches, frame, seed and predictor are listed in order, separated by commas.
-    """
+    """Return the inputs of the estimates: task, sample (frame and its pairs), goal, seed,
+    predictor. Several batches are listed in order, separated by commas."""
     seeds = [batch.seed for batch in found.batches]
     return {
         "task": task.id,
@@ -104,7 +101,7 @@ def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
 
 
 def stopped(found: Estimated) -> dict[str, str | int]:
-    """Gaps of the estimates: judged pairs after a waiting one, assessors, missing systems."""
+    """Return gaps: judged pairs after a waiting one, whom these wait for, and missing systems."""
     return {
         "n_behind": found.n_behind,
         "n_waiting": found.n_waiting,
@@ -114,7 +111,7 @@ def stopped(found: Estimated) -> dict[str, str | int]:
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """Lines on systems by estimate, or else current score, with the interval and possible range."""
+    """Return the systems by estimate, or else current score, with interval and possible range."""
     told = [
         (
             row["title"],
@@ -138,9 +135,9 @@ def _said_shortly(row: Mapping[Hashable, Any]) -> str:
 @in_lists(_lists)
 @drawing
 def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: a pale bar for its possible range, a dot with a 95%
-    interval for the estimate, and an open mark for the current score. `rows`: as from `systems`,
-    with title; without estimates only the bar and the current score."""
+    """Draw a row per system, in the given order: a pale bar for its possible range, a dot with a
+    95% interval for the estimate, and an open mark for the current score. `rows`: from `systems`,
+    with title; without estimates only the bar and the current score are drawn."""
     look = looks.palette(theme)
     layout = {
         "height": _ROW * len(rows) + 120,
@@ -153,7 +150,7 @@ def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """Axis wide enough for every bar and interval."""
+    """Return an axis that covers every bar and interval."""
     low = rows[["low", "value", "estimate_low"]].min().min()
     high = rows[["high", "estimate_high"]].max().max()
     return axes.spanning(float(low), float(high))
@@ -197,9 +194,9 @@ def verdict(
     certain: str = "",
     of_two: str = "",
 ) -> str:
-    """The decision that the judgements allow, and gaps; `rows` of `systems` (titled), `told` of
-    `pairs`, `certain` the sentence of that name, which needs no sample; `of_two`: the verdict if
-    the task compares two."""
+    """State the decision that the judgements allow, and gaps. `rows`: from `systems`, with title.
+    `told`: from `pairs`. `certain`: from the function of that name, which needs no sample.
+    `of_two`: the verdict if the task compares two systems."""
     said = [certain or of_two or _enough(rows, told, found, task)]
     if found.n_behind:
         person = " or ".join(found.waits_for) or "an assessor"
@@ -220,7 +217,7 @@ def verdict(
 
 
 def certain(rows: DataFrame) -> str:
-    """The better of two systems if their possible ranges of a sum do not overlap; else empty."""
+    """Name the better of two systems if their possible ranges of a sum do not overlap."""
     if len(rows) != 2:
         return ""
     worse, better = rows.sort_values("low").to_dict("records")
@@ -256,7 +253,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
         widest = rows["title"].iloc[int(half.argmax())]
         apart = f"The widest margin of error is ±{looks.plain(float(half.max()))} ({widest})"
     else:
-        # The sample skips documents that both systems rank, so it says little about scores.
+        # The sample skips documents that both systems rank, so it tells little about scores.
         half = ((told["high"] - told["low"]) / 2).to_numpy()
         titles = dict(zip(rows["system"], rows["title"], strict=True))
         two = " and ".join(
@@ -273,7 +270,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
 
 
 def numbers(rows: DataFrame, measure: str) -> Table:
-    """The values of the figure, a row per system; `rows` are from `systems`, with title."""
+    """Return the values of the figure, a row per system; `rows`: from `systems`, with title."""
     heads = [(f"Current {measure}", "value"), ("Estimate", "estimate"), ("SE", "error")]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
         heads += [(f"{head}: {end}", f"{name}_{end}") for end in ENDS]
@@ -294,11 +291,11 @@ NUMBERS = Note(
         "Ranks: possible ranks given the significant pairs (95% simultaneous).",
     ]
 )
-"""How to read these columns."""
+"""How to read the columns of `numbers`."""
 
 
 def wanted(found: Estimated, task: Task, half_width: float) -> Note:
-    """The number of further judgements for a margin of error."""
+    """State the number of further judgements for a margin of error."""
     more = found.more(task, half_width)
     of = "of a score" if task.goal == SCORES else "of a difference"
     if not found.estimates.enough:
@@ -317,7 +314,7 @@ def wanted(found: Estimated, task: Task, half_width: float) -> Note:
 
 
 def note(task: Task, found: Estimated, measure: str) -> Note:
-    """The sample, and how to read the figure."""
+    """Describe the sample, and how to read the figure."""
     goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
     drawn = [
         f"seed {one.seed}, predictor {one.predictor}, frame {one.frame}" for one in found.batches

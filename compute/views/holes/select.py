@@ -1,4 +1,4 @@
-"""SELECTs of the Holes page: unjudged shares, ranges, pairs, pool and agreement. They use the
+"""Questions of the Holes page: unjudged shares, ranges, pairs, pool and agreement. They use the
 cursor's judgements: official, or official and added."""
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ Cursor = DuckDBPyConnection
 
 @question(datasets=("dataset",), whole=True)
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
-    """Judgements of a dataset, one row: n_judgements and highest (relevance) of all,
+    """Count the judgements of a dataset in one row: n_judgements and highest (relevance) of all,
     n_not_relevant of the official ones, n_added and n_added_not_relevant of added ones."""
     official = judged(cursor, dataset, OFFICIAL)["relevance"].to_numpy()
     added = judged(cursor, dataset, ADDED)["relevance"].to_numpy()
@@ -38,7 +38,7 @@ def recorded(cursor: Cursor, dataset: str) -> DataFrame:
 
 @select()
 def kept() -> str:
-    """dataset, system, depth: the stored depth of each run."""
+    """Select dataset, system and depth, the stored depth of each run."""
     return """
         select dataset, system,
                cast(coalesce(provenance->>'$.cut', provenance->>'$.depth') as bigint) as depth
@@ -56,13 +56,16 @@ def bounds(
     *,
     guesses: bool = True,
 ) -> DataFrame:
-    """Scores and possible scores of systems, best first: system, n_queries, n_holes (pairs), value,
-    low, high (means over the queries, by the unjudged documents of its own list), pool_low,
-    pool_high, collection_low, collection_high (wider ranges, as from `holes.bounds`), hole and
-    hole_beir (both definitions of Hole@k). The pool is absent if `most_hits` (`unjudged.outside`)
-    forbids it. With `guesses`, if they are meaningful (`holes.tells_more`), also: expected, by the
-    rates of the added judgements if the official ones contain only relevant documents; and
-    condensed, the full stored list without its unjudged documents."""
+    """Return the scores and possible scores of systems, the best first.
+
+    Columns: system, n_queries, n_holes (pairs), value, low, high (means over the queries, by the
+    unjudged documents of the system's own list), pool_low, pool_high, collection_low,
+    collection_high (wider ranges, as from `holes.bounds`), hole and hole_beir (both definitions of
+    Hole@k). The pool is absent if `most_hits` (`unjudged.outside`) forbids it. With `guesses`, if
+    they are meaningful (`holes.tells_more`), also: expected, by the rates of the added judgements
+    if the official ones contain only relevant documents; and condensed, the full stored list
+    without its unjudged documents.
+    """
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
     by_query = holes.intervals(lists, measure, outside).groupby("system")
@@ -80,7 +83,7 @@ def bounds(
 def _guesses(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, lists: holes.Lists
 ) -> dict[str, Series]:
-    """Meaningful guesses of `bounds`, by system."""
+    """Return the meaningful guesses of `bounds` (expected, condensed), by system."""
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if not holes.tells_more(*(counts[name] for name in _TELLING)):
         return {}
@@ -104,8 +107,8 @@ def ranges(
     rule: str,
     sources: Sequence[str],
 ) -> DataFrame:
-    """`bounds` by official and added judgements, without guesses: after a judgement this is faster
-    than a cursor of both, which would rescore."""
+    """Return `bounds` by official and added judgements, without guesses. After a judgement this is
+    faster than a cursor that counts both, which would rescore."""
     judged = judgement_sets.with_added(cursor, dataset, Choice(rule, tuple(sources)))
     with judgement_sets.counting(cursor, dataset, judged):
         return bounds(cursor, dataset, systems, measure, guesses=False)
@@ -119,7 +122,7 @@ def pairs(
     measure: str,
     most_hits: int | None = None,
 ) -> DataFrame:
-    """Possible order flips, from `holes.pairs`, in the ranges of `bounds`."""
+    """Return the possible order flips from `holes.pairs`, in the ranges of `bounds`."""
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
     return holes.pairs(lists, measure, outside)
@@ -127,7 +130,7 @@ def pairs(
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
 def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
-    """n_filled, n_holes, n_relevant: queries by system and rank, from `holes.by_rank`."""
+    """Count queries by system and rank, from `holes.by_rank`: n_filled, n_holes, n_relevant."""
     return holes.by_rank(held(cursor, dataset, systems, k))
 
 
@@ -142,7 +145,7 @@ def _cut(measure: str) -> int:
 def left_out(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """Each system's score without judgements that only it contributed: `pools.leave_one_out`."""
+    """Return each system's score without its unique judgements, from `pools.leave_one_out`."""
     return pools.leave_one_out(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
@@ -150,26 +153,26 @@ def left_out(
 def gains(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """Effect of the cursor's added judgements on each system, from `pools.gains`."""
+    """Return the effect of the cursor's added judgements on each system, from `pools.gains`."""
     before = held(cursor, dataset, systems, _cut(measure), official=True)
     return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def kappas(cursor: DuckDBPyConnection, dataset: str, weights: str) -> DataFrame:
-    """Cohen's kappa of every two people: see `agreement.kappas`."""
+    """Return Cohen's kappa of every two people, from `agreement.kappas`."""
     return agreement.kappas(select_added.rows(cursor, dataset), weights)
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
-    """Krippendorff's alpha of all people, one row: see `agreement.alpha`."""
+    """Return Krippendorff's alpha of all people in one row, from `agreement.alpha`."""
     return DataFrame([agreement.alpha(select_added.rows(cursor, dataset), level)])
 
 
 @select(datasets=("dataset",))
 def lengths(dataset: str, doc_ids: Sequence[str]) -> str:
-    """doc_id, n_words of those documents whose words were counted."""
+    """Select doc_id and n_words of those documents whose words were counted."""
     return """
         select doc_id, any_value(n_words) as n_words from lengths
         where dataset = (select collection from datasets where name = $dataset)
@@ -180,16 +183,14 @@ def lengths(dataset: str, doc_ids: Sequence[str]) -> str:
 
 @select(datasets=("dataset",), confined=False)
 def graded(dataset: str) -> str:
-    """system (an LLM), query_id, doc_id, relevance: all grades of LLMs."""
+    """Select system (an LLM), query_id, doc_id and relevance of all LLM grades."""
     return "select system, query_id, doc_id, relevance from machine_grades where dataset = $dataset"
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def machines(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """A row for each LLM and each reference with shared pairs.
-
-    machine, reference (official, or people here), and the fields of `agreement.with_machine`.
-    """
+    """Return a row for each LLM and each reference with shared pairs: machine, reference (official,
+    or people here), and the fields of `agreement.with_machine`."""
     found = [
         {"machine": machine, "reference": name, **agreement.with_machine(people, graded)}
         for machine, name, people, graded in _beside_people(cursor, dataset)
@@ -200,7 +201,7 @@ def machines(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def confusions(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """machine, reference, people, machine_grade, n_pairs: see `agreement.confusion`."""
+    """Return machine, reference, people, machine_grade, n_pairs, from `agreement.confusion`."""
     found = [
         agreement.confusion(people, graded)
         .rename(columns={"machine": "machine_grade"})
@@ -215,7 +216,7 @@ def confusions(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
 def _beside_people(
     cursor: DuckDBPyConnection, dataset: str
 ) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
-    """Each LLM with each reference: human grades, then the LLM's."""
+    """Yield each LLM with each reference: their names, human grades, and the LLM's grades."""
     every = graded(cursor, dataset)
     if every.empty:
         return
@@ -228,7 +229,6 @@ def _beside_people(
 
 @question(datasets=("dataset",), confined=False)
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """Pairs graded differently, also from official judgements, unsettled first:
-    `agreement.disagreements`."""
+    """Return pairs graded differently, also by official judgements, the unsettled pairs first."""
     rows = select_added.rows(cursor, dataset)
     return agreement.disagreements(agreement.beside_official(rows, official(cursor, dataset)))

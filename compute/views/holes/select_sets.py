@@ -1,7 +1,5 @@
-"""SELECTs of the Holes page on judgement sets. Its cursor counts official judgements.
-
-`rule` and `sources` choose added judgements and combine several judgements of a pair.
-"""
+"""Questions of the Holes page about judgement sets. Their cursor counts official judgements. `rule`
+and `sources` choose added judgements and combine several judgements of a pair."""
 
 from collections.abc import Sequence
 
@@ -18,7 +16,7 @@ Cursor = DuckDBPyConnection
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def listed(cursor: Cursor, dataset: str, rule: str, sources: Sequence[str]) -> DataFrame:
-    """The sets of a dataset, from `judgement_sets.listed`."""
+    """Return the sets of a dataset, from `judgement_sets.listed`."""
     return judgement_sets.listed(cursor, dataset, Choice(rule, tuple(sources)))
 
 
@@ -32,7 +30,7 @@ def values(
     rule: str,
     sources: Sequence[str],
 ) -> DataFrame:
-    """system, query_id, value: these systems by one set only, from `judgement_sets.values`."""
+    """Return system, query_id, value: the scores of these systems by one set only."""
     rows = judgement_sets.values(cursor, dataset, name, measure, Choice(rule, tuple(sources)))
     return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
@@ -41,7 +39,7 @@ def values(
 def stored_values(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, name: str
 ) -> DataFrame:
-    """The same by a set that added judgements do not change: the official set, or an LLM's."""
+    """Return `values` by a set that added judgements do not change: the official, or an LLM's."""
     rows = judgement_sets.values(cursor, dataset, name, measure)
     return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
@@ -50,7 +48,7 @@ def stored_values(
 def grades(
     cursor: Cursor, dataset: str, beside: Sequence[str], rule: str, sources: Sequence[str]
 ) -> DataFrame:
-    """The grades by two sets, from `judgement_sets.grades`."""
+    """Return the grades by the two sets in `beside`, from `judgement_sets.grades`."""
     left, right = beside
     return judgement_sets.grades(cursor, dataset, left, right, Choice(rule, tuple(sources)))
 
@@ -59,7 +57,7 @@ def grades(
 def of_pair(
     cursor: Cursor, dataset: str, query_id: str, doc_id: str, rule: str, sources: Sequence[str]
 ) -> DataFrame:
-    """set, relevance: a pair's grade in each set that judged it."""
+    """Return set, relevance: a pair's grade in each set that judged it."""
     found = []
     for name, rows in judgement_sets.every(cursor, dataset, Choice(rule, tuple(sources))):
         own = rows[(rows["query_id"] == query_id) & (rows["doc_id"] == doc_id)]

@@ -1,4 +1,4 @@
-"""Number of unjudged documents of each query, in the pool and in the corpus. The pool is the lists
+"""Numbers of unjudged documents of each query, in the pool and in the corpus. The pool is the lists
 of all stored runs on the dataset, at stored depth."""
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -16,7 +16,7 @@ from compute.reading.questions import select
 from compute.views.shared.held_lists import added, counted, digest, ids
 
 UNKNOWN = 2**40
-"""Stand-in for an unknown corpus size, larger than any corpus."""
+"""Number used for an unknown corpus size, larger than any corpus."""
 _AT_ONCE = 5_000_000
 """Most hits whose documents are deduplicated at once, to limit memory."""
 _MOST_KEPT = 50
@@ -70,9 +70,9 @@ _KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 @select(datasets=("dataset",))
 def ranges(dataset: str) -> str:
-    """Basis of the wider ranges of a score, one row: systems (names of the stored runs),
-    least_depth and most_depth (stored), n_hits, n_documents of the corpus (absent
-    if unknown), n_strange (judgements of documents outside the corpus)."""
+    """Select the basis of the wider ranges of a score in one row: systems (names of the stored
+    runs), least_depth and most_depth (stored), n_hits, n_documents of the corpus (null if unknown),
+    n_strange (judgements of documents outside the corpus)."""
     return _RANGES
 
 
@@ -83,14 +83,14 @@ def outside(
     measure: str,
     most_hits: int | None = None,
 ) -> holes.Outside:
-    """For each range the number of unjudged documents of each query of `lists`, as
-    `holes.intervals` takes it. A number too large to matter may replace a larger one. `most_hits`:
-    leave out the pool if more hits would need deduplication."""
+    """Return for each range the number of unjudged documents of each query of `lists`, as
+    `holes.intervals` takes it. A number too large to matter may be replaced by a smaller one.
+    `most_hits`: leave out the pool if more hits would need deduplication."""
     gain, k = holes.formula(measure)
     room = gain.enough(k)
     if room == 0:
         return dict.fromkeys((holes.POOL, holes.COLLECTION), np.zeros(len(lists.queries), np.int64))
-    # Two lists have at most 2k unjudged documents, and an ideal order has room for as many others.
+    # Two lists have at most 2k unjudged documents, besides those that fill an ideal order.
     wanted = None if room is None else room + 2 * k
     (about,) = ranges(cursor, dataset).to_dict("records")
     pool = _pool(cursor, dataset, lists, wanted, about, most_hits)
@@ -111,6 +111,7 @@ def _pool(
     about: Mapping[Hashable, Any],
     most_hits: int | None,
 ) -> Numbers | None:
+    """Return each query's number of unjudged documents in the pool; None if it is too large."""
     names = ids(cursor, dataset, about["systems"])
     key = (dataset, lists.queries, wanted, names, digest(cursor, dataset), most_hits)
 
@@ -135,7 +136,7 @@ def _pool(
 def _told_apart(
     cursor: DuckDBPyConnection, dataset: str, files: list[str], asked: list[str], n_hits: int
 ) -> Numbers:
-    """Distinct unjudged documents in the files, of queries in order."""
+    """Count the distinct unjudged documents in the files for each of the queries, in order."""
     found = [np.zeros(0, np.int64)]
     size = max(len(asked) // (n_hits // _AT_ONCE + 1), 1)
     with counted(cursor, dataset):
@@ -147,7 +148,7 @@ def _told_apart(
 
 
 def _strange(cursor: DuckDBPyConnection, dataset: str, queries: Sequence[str]) -> Numbers:
-    """Each query's added judgements of documents outside the corpus."""
+    """Count each query's added judgements of documents outside the corpus."""
     named = {"dataset": dataset}
     corpus = cursor.execute(_CORPUS, named).fetchall()
     if not corpus or not added(cursor, dataset):
@@ -157,6 +158,6 @@ def _strange(cursor: DuckDBPyConnection, dataset: str, queries: Sequence[str]) -
 
 
 def _in_order(counts: DataFrame, queries: Sequence[str]) -> Numbers:
-    """The counts (query_id, n) of the queries; 0 where absent."""
+    """Return the counts (query_id, n) in the order of the queries; 0 where absent."""
     n = counts.set_index("query_id")["n"].reindex(list(queries), fill_value=0)
     return n.to_numpy(np.int64)

@@ -20,16 +20,14 @@ WAYS = ("people", "corrected")
 _TOP = 3
 """Top ranks that form their own group."""
 _NAMED = 3
-"""Most pairs to name in a sentence."""
+"""Most pairs that a sentence names."""
 
 
 def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame:
-    """system, machine (only its grades, taken as the truth), then the estimates people and
-    corrected (a prediction from the LLM's grades, corrected by the sample), each with its 95%
-    interval (people_low, people_high and so on), absent while the sample is too small.
-
-    `people` and `both`: as from `sampled.systems`.
-    """
+    """Return system, machine (the score by its grades, taken as truth), then the estimates people
+    and corrected (a prediction from the LLM's grades, corrected by the sample), each with its 95%
+    interval (people_low, people_high and so on), absent while the sample is too small. `people` and
+    `both`: from `sampled.systems`."""
     rows = DataFrame({"system": machine.systems, "machine": machine.means})
     for name, way in zip(WAYS, (people, both), strict=True):
         columns = ["system", name, f"{name}_low", f"{name}_high"]
@@ -39,17 +37,17 @@ def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame
 
 
 def by_machine_alone(machine: Estimates, both: Estimates) -> DataFrame:
-    """a, b (systems, the better one by the LLM first): pairs that are significant only by the LLM's
-    grades. Both tests are maxT over all pairs of per-query values. The test of corrected values
-    includes sampling noise, and skipped documents must not be able to flip the pair. Too small a
-    sample corrects nothing, so all pairs significant by the LLM are listed."""
+    """Return a, b (systems, the better one by the LLM first) of pairs that are significant only by
+    the LLM's grades. Both tests are maxT over all pairs of per-query values. The test of corrected
+    values includes sampling noise, and skipped documents must not be able to flip the pair. A
+    sample that is too small corrects nothing, so all pairs significant by the LLM are listed."""
     found, sure = _significant(machine), _significant(both) if both.enough else set()
     alone = sorted(found - sure)
     return DataFrame([(both.systems[a], both.systems[b]) for a, b in alone], columns=["a", "b"])
 
 
 def _significant(of: Estimates) -> set[tuple[int, int]]:
-    """Indices of the better and the worse system of each pair."""
+    """Return the indices of the better and the worse system of each significant pair."""
     if len(of.systems) < 2 or of.by_query.shape[1] < 2:
         return set()
     tested = significance.pairs(of.by_query)
@@ -69,8 +67,8 @@ def errors(
     titles: Mapping[str, str],
     words: Values,
 ) -> tuple[DataFrame, dict[str, float]]:
-    """`machine_errors.by_group` and `kappas` of the pairs graded by people and the LLM. `grades`:
-    (N,) of people and of the LLM, NaN if none; `words`: (N,) of the documents, NaN if unknown."""
+    """Return `machine_errors.by_group` and `kappas` of the pairs graded by people and the LLM.
+    `grades`: (N,) of people, and of the LLM; `words`: (N,) of the documents; NaN if unknown."""
     both = ~np.isnan(grades[0]) & ~np.isnan(grades[1]) & (weights > 0)
     rank, weights = frame.rank[both], weights[both]
     inside = (rank > 0) & (rank <= frame.depth)
@@ -89,7 +87,7 @@ def errors(
 
 
 def _by_length(words: Values) -> dict[str, Flags]:
-    """Thirds of the pairs by document length, where known."""
+    """Divide the pairs into thirds by document length, where known."""
     if np.isnan(words).all():
         return {}
     low, high = np.nanquantile(words, [1 / 3, 2 / 3])
@@ -118,7 +116,7 @@ ERRORS = (
 
 
 def error_note(kappas: Mapping[str, float]) -> Note:
-    """Agreement over all pairs, and how to read the table."""
+    """State the agreement over all pairs, and how to read the table."""
     told = [
         f"{name} {looks.plain(kappas[key], 2)}"
         f" ({looks.between(kappas[f'{key}_low'], kappas[f'{key}_high'], 2)})"
@@ -135,7 +133,7 @@ def error_note(kappas: Mapping[str, float]) -> Note:
 
 
 def table(rows: DataFrame, measure: str) -> Table:
-    """`rows`: as from `systems`, with title."""
+    """Return the scores in three ways as a table; `rows`: from `systems`, with title."""
     heads = [(f"{measure}, LLM only", "machine")]
     for name, head in zip(WAYS, ("Human only", "Corrected"), strict=True):
         heads += [(head, name), *((f"{head}: {end}", f"{name}_{end}") for end in ENDS)]
@@ -147,7 +145,7 @@ def table(rows: DataFrame, measure: str) -> Table:
 def said(
     alone: DataFrame, machine: str, titles: Mapping[str, str], *, corrected: bool = True
 ) -> str:
-    """Pairs significant only by the LLM; `corrected`: the sample is large enough."""
+    """Name the pairs significant only by the LLM; `corrected`: the sample is large enough."""
     if alone.empty and corrected:
         return f"No pair is significant only by {machine} without correction."
     if alone.empty:
@@ -168,4 +166,4 @@ NOTE = Note(
         "No other number uses the LLM's grades.",
     ]
 )
-"""Note below that table."""
+"""Note below `table`."""

@@ -1,4 +1,4 @@
-"""View of the Holes page: the values of its controls, and data that several sections share."""
+"""Values of the Holes page's controls, and data that several of its sections share."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST_HITS = 1_000_000
 OF = ("dataset", "systems", "measure")
 OF_SETS = ("dataset", "systems", "set", "beside", "measure")
 OF_SAMPLE = ("dataset", "sample", "estimated")
-"""Controls that apply to figures and tables, to two judgement sets, and to estimates."""
+"""Keys of the controls on which figures depend; then with two sets, and for estimates."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +36,23 @@ class View:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Query parameters for the shown systems."""
+        """Parameters of questions about the shown systems."""
         return {"dataset": self.dataset, "systems": self.systems, "measure": self.measure}
 
     @cached_property
     def rows(self) -> DataFrame:
-        """Scores with their possible ranges, best first."""
+        """Scores with their possible ranges, the best first."""
         return self.bounds()
 
     def bounds(self, *, added: bool | None = None) -> DataFrame:
-        """Scores with their ranges by the judgements that count, or with or without added ones."""
+        """Return scores with ranges, by the judgements that count; `added` as in `Ask`."""
         found = self.ask(select.bounds, added=added, most_hits=MOST_HITS, **self.asked)
         return titled(self.ask, found)
 
     @cached_property
     def recorded(self) -> dict[Hashable, Any]:
-        """Numbers of judgements with the added ones, as `select.recorded`.
-
-        If there are none, only official judgements are read: after a publication, counting added
-        ones takes a second.
-        """
+        """Numbers of judgements including added ones, from `select.recorded`. Without added ones
+        only official judgements are read, since counting takes a second after a publication."""
         has_any = self.n_stored > 0
         return self.ask(select.recorded, dataset=self.dataset, added=has_any).to_dict("records")[0]
 
@@ -72,6 +69,6 @@ class View:
 
 
 def titled(ask: Ask, rows: DataFrame) -> DataFrame:
-    """Rows with the title of each system."""
+    """Add the title of each system to the rows."""
     rows = rows.merge(ask(catalogue.systems), on="system", how="left")
     return rows.assign(title=rows["title"].fillna(rows["system"]))

@@ -191,6 +191,7 @@ def _judges(grades: grading.Grades) -> dict[str, Any]:
 
 
 def _plan(dataset: str, given: dict[str, Any]) -> Plan:
+    """Return the plan of a task from the values of its fields."""
     grades, guideline = grading.parsed(given["grades"]), given["guideline"]
     about = {"title": given["title"]} | _of_sample(given)
     return Plan(
@@ -209,10 +210,12 @@ def _plan(dataset: str, given: dict[str, Any]) -> Plan:
 
 
 def _judged(dataset: str) -> DataFrame:
+    """Return the judgements of a dataset, including added ones, for choosing documents."""
     return tasks.judged(reading.store(), dataset, read(annotate_select.judged, dataset=dataset))
 
 
 def _make(dataset: str, given: dict[str, Any], person: str) -> None:
+    """Create the task and open its details, or show why this is not possible."""
     try:
         sign_in.require(sign_in.OPERATOR)
         plan = _plan(dataset, given)
@@ -291,6 +294,7 @@ def _more(task: Task) -> None:
 
 
 def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
+    """Extend the sample, or show why this is not possible."""
     try:
         sign_in.require(sign_in.OPERATOR)
         with reading.cursor() as cursor:

@@ -96,6 +96,7 @@ def _texts_first() -> None:
 
 
 def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
+    """Draw a task of the list."""
     with st.container(border=True):
         words, judge, about = st.columns([0.7, 0.15, 0.15], vertical_alignment="center")
         words.markdown(f"**{escaping.text(task.title)}**")
@@ -197,6 +198,7 @@ def _scope(task_id: str, person: str) -> str:
 
 
 def _log(scope: str) -> list[Answer]:
+    """Return the answers that the browser sent last."""
     sent = st.session_state.get(f"judge-{scope}") or {}
     return answers.parsed((sent.get("log") or {}).get("entries", []))
 
@@ -260,7 +262,7 @@ def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
 
 
 def _turn() -> dict[str, Any]:
-    """Return the number of this session's message to the browser; the form ignores older ones."""
+    """Return the number of this session's message, by which the form ignores old messages."""
     session = st.session_state.setdefault("_form_session", secrets.token_hex(8))
     st.session_state["_form_turn"] = turn = st.session_state.get("_form_turn", 0) + 1
     return {"session": session, "turn": turn}

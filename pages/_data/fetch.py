@@ -64,6 +64,7 @@ def _fetches(store: Store) -> list[jobs.Job]:
 
 
 def _beat(store: Store) -> Beat:
+    """Return a stamp that changes whenever a download starts or ends."""
     return [(job.id, job.state) for job in _fetches(store)]
 
 
@@ -75,6 +76,7 @@ def _watch(store: Store, before: Beat) -> None:
 
 @failures.guarded
 def _progress(store: Store, before: Beat) -> None:
+    """Draw running downloads; rerun the page if one started or ended since `before`."""
     # The fragment reruns long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
     found = _fetches(store)

@@ -101,6 +101,7 @@ def _lacks_texts(to: str) -> bool:
 
 
 def _is_fit(answer: dict[str, Any], kind: str) -> bool:
+    """Return true if a checked file is of this kind and can be imported."""
     report = answer.get("report", {})
     return kind in report.get("kind", "") and not report["refused"]
 

@@ -15,6 +15,7 @@ def settle() -> None:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _settled(n_modules: int) -> int:
+    """Freeze existing objects; cached by the number of loaded modules."""
     gc.collect()
     gc.freeze()
     # Unless they are unfrozen at exit, libraries warn about objects that were not collected.

@@ -219,6 +219,7 @@ class Sockets(WebSocketsSansIOProtocol):
 
 
 def _kind(content: bytes) -> str | None:
+    """Return the kind of a browser's message."""
     sent = streamlit_internals.parsed(content)
     return sent.WhichOneof("type") if sent else None
 

@@ -123,6 +123,7 @@ def _trouble() -> str:
 
 
 def _totals() -> Totals | None:
+    """Return counts from the state; None if they cannot be read."""
     try:
         return totals(reading.opened())
     except Exception as error:
@@ -153,6 +154,7 @@ class _Stored(Collector):
 
 
 def _of_state(now: Totals) -> Iterable[Metric]:
+    """Yield a metric for each count of the state."""
     jobs = GaugeMetricFamily(
         "beirscope_jobs",
         "Jobs, their tasks and the tasks' shards; a job is done when all of its tasks have"

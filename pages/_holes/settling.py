@@ -32,6 +32,7 @@ def settle(rows: Sequence[Row]) -> int:
 
 
 def _buttons(row: Row, person: Annotator) -> None:
+    """Draw a button for each grade, which settles the pair."""
     levels = reading.read(select.levels, dataset=row["dataset"], added=False)["relevance"]
     with st.container(horizontal=True, vertical_alignment="center"):
         for relevance, name in grades.of_levels([*levels, *row["labels"].values()]):

@@ -109,6 +109,7 @@ def _estimate(store: Store, plan: machine_judging.Plan, *, again: bool) -> machi
 
 
 def _consent(store: Store, plan: machine_judging.Plan) -> None:
+    """Draw the checkbox that allows sending texts to the LLM's server."""
     key = f"_judge_consent {plan.dataset} {plan.address}"
     st.session_state[key] = journal.allowed(store, plan.dataset, plan.address)
     st.checkbox(

@@ -184,6 +184,7 @@ def watch(store: Store, before: Beat) -> None:
 
 @failures.guarded
 def _list(store: Store, before: Beat, names: Names) -> None:
+    """Draw the jobs; rerun the page if one started or ended since `before`."""
     # The fragment reruns long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
     navigation.leave_fragment()
@@ -230,6 +231,7 @@ def _button(label: str, job: Job, icon: str, act: Callable[..., object], *args: 
 
 
 def _workers(now: Settings) -> None:
+    """Say how many workers run, or how to start one."""
     alive = jobs.workers_alive(now)
     if alive:
         lacking = [f"{line[0].upper()}{line[1:]}." for line in jobs.workers_lacking(now)]

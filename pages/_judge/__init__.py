@@ -23,14 +23,14 @@ _NAME = components.component(
     const PLACE = "beirscope.annotator";
     let told = "";
     export default function ({ data, setStateValue }) {
-      // The state outlives the server: a new one then knows at once who judges.
+      // The state outlives the server, so a new server knows at once who judges.
       const tell = (name) => setStateValue("name", (told = name));
       try {
         if (data.keep) localStorage.setItem(PLACE, data.keep);
         else if (data.forget) localStorage.removeItem(PLACE);
         if (data.keep && data.keep !== told) tell(data.keep);
         else if (!data.known && localStorage.getItem(PLACE)) tell(localStorage.getItem(PLACE));
-      } catch { /* a browser that keeps nothing: the name is asked again */ }
+      } catch { /* this browser stores nothing, so the name is asked again */ }
     }
     """,
 )
@@ -48,7 +48,7 @@ _KEPT = components.component(
         const found = entries.map((one) => one[1]).filter(({ entry }) => !saved.has(entry));
         found.sort((one, other) => one.at - other.at || one.number - other.number);
         if (found.some(({ entry }) => !tried.has(entry))) setStateValue("found", found);
-      } catch { /* a browser that keeps nothing: there is nothing to send */ }
+      } catch { /* this browser stores nothing, so there is nothing to send */ }
     }
     """,
 )

@@ -1,21 +1,21 @@
-// The annotation form. Text from outside becomes text nodes, never markup.
+// The judging form. Outside text becomes text nodes, never markup.
 
-// Milliseconds without an answer until the log is sent again; longer each time, since whatever is
-// sent interrupts a busy server in its answer and makes it begin again.
+// Milliseconds without an answer until the log is resent; the wait grows each time, since each log
+// interrupts a busy server and makes it start its answer again.
 const RESEND = 2500;
 const LATEST = 60000;
-const TROUBLED = 10000; // the same where the server is there, but could not save
-const SIGN = 60000; // how often a person who reads says that they are still there
-const AWAY = 240000; // without a movement for so long a person is not there: their pairs go back
-const ASK = 8000; // how often to ask again while everything is with others
-const REMEMBERED = 50; // answers that can be taken back
+const TROUBLED = 10000; // longest wait if the server answers but cannot save
+const SIGN = 60000; // interval at which the form reports that its reader is still there
+const AWAY = 240000; // after this long without a movement nobody is there, and the pairs are released
+const ASK = 8000; // interval of requests while other assessors hold all remaining pairs
+const REMEMBERED = 50; // answers that can be undone
 
 const SKIPPED = "Skipped: others get it, and at the end you can look at it again";
 
 const MOVES = ["keydown", "pointermove", "wheel", "touchmove"];
 
-// By what their answers are kept under. Streamlit may draw a form anew in the middle of the work: it
-// then goes on in its new place, with all that can be taken back and the note that is being written.
+// Forms by the scope of their answers. If Streamlit redraws a form during the work, it continues in
+// its new place, with its history for undo and the unfinished note.
 const forms = (globalThis.beirscopeForms ??= new Map());
 
 export default function ({ parentElement, data, ...told }) {
@@ -44,12 +44,12 @@ function marked(pieces) {
   return pieces.map((piece, place) => (place % 2 ? element("mark", "", piece) : piece));
 }
 
-// A block of a document: its kind, one of few that the server knows, and its pieces.
+// Return the element of a document's block, from its kind (one of the server's) and its pieces.
 function block([kind, pieces]) {
   return element(kind === "code" ? "pre" : "p", kind, ...marked(pieces));
 }
 
-// Strings, and lists of a tag followed by its children; the server sends harmless tags only.
+// Return the node for a string, or for a list of a tag and its children; the server sends only harmless tags.
 function grown(node) {
   if (typeof node === "string") return node;
   const [tag, ...children] = node;
@@ -68,7 +68,7 @@ function duration(seconds) {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-// Unsaved entries, each under a key of its own, so that windows do not overwrite each other's.
+// Unsaved entries in the browser's storage; each has its own key, so that windows overwrite none.
 class Drawer {
   constructor(scope) {
     this.prefix = `beirscope.answers.${scope}.`;
@@ -77,14 +77,14 @@ class Drawer {
     try {
       localStorage.setItem(this.prefix + entry.entry, JSON.stringify(entry));
     } catch {
-      // A browser that keeps nothing: the entry is safe once it is sent.
+      // This browser stores nothing; the entry is safe once it is sent.
     }
   }
   drop(id) {
     try {
       localStorage.removeItem(this.prefix + id);
     } catch {
-      // Nothing was kept.
+      // Nothing was stored.
     }
   }
   kept() {
@@ -156,7 +156,7 @@ class Form {
     this.setTriggerValue = setTriggerValue;
     if (this.isOld(data)) return;
     const first = !this.data;
-    // Another server took over, which got nothing of what was on its way.
+    // Another server took over, which did not receive the log that was being sent.
     const elsewhere = !first && this.data.session !== data.session;
     const before = this.data?.texts;
     this.data = data;
@@ -179,13 +179,13 @@ class Form {
       this.sheets.set(data.last.key, data.last);
     }
     this.settle();
-    // Other texts may have come under the ids of those in sight.
+    // The texts with the visible ids may have been replaced.
     if (!first && data.texts !== before) this.showSheet();
     this.draw();
     if (this.log.length && (first || (answered && !data.trouble))) this.send();
   }
 
-  // Answers to texts that were replaced are not saved: what is there now is asked instead.
+  // Drop answers to texts that were replaced, and ask about the new texts instead.
   letGo(replaced) {
     const going = this.log.filter((entry) => replaced.has(entry.entry));
     if (!going.length) return;
@@ -200,16 +200,16 @@ class Form {
     this.last.textContent = `${answers} not saved: the texts were replaced since; judge these again`;
   }
 
-  // Of two runs close together Streamlit may draw the first one's data again after the second's.
+  // After two runs in quick succession, Streamlit may draw the first run's data last.
   isOld({ session, turn }) {
     return this.data?.session === session && turn < this.data.turn;
   }
 
-  // What an earlier visit could not save is sent with the next answer at the latest.
+  // Answers that an earlier visit could not save are sent with the next answer at the latest.
   begin() {
     this.drawer = new Drawer(this.data.scope);
     this.log = this.drawer.kept();
-    // They may be among the judged already: the server says so with its next word.
+    // The server may already count them as judged; its next message tells.
     this.unheard = new Set(this.log.map(({ entry }) => entry));
     for (const entry of this.log) this.mark(entry);
     this.build();
@@ -222,7 +222,7 @@ class Form {
     else this.done.add(pair);
   }
 
-  // What the same person answers in another window is not asked here again.
+  // Do not ask about pairs that the same person judged in another window.
   elsewhere({ key, newValue }) {
     if (!newValue || !key.startsWith(this.drawer?.prefix)) return;
     this.mark(JSON.parse(newValue));
@@ -230,7 +230,7 @@ class Form {
     this.draw();
   }
 
-  // A pair that is no longer held has gone to somebody else, unless its undo is on the way.
+  // A pair that is no longer held went to another assessor, unless its undo is being sent.
   settle() {
     const gone = !this.order.includes(this.current) && (this.closed || !this.log.length);
     if (this.current && !gone && !this.done.has(this.current)) return;
@@ -252,7 +252,7 @@ class Form {
   pause() {
     if (document.hidden) this.spent += performance.now() - this.since;
     else this.since = performance.now();
-    // The page may be about to go.
+    // The page may be about to close.
     if (document.hidden && this.log.length) this.dispatch();
   }
 
@@ -260,7 +260,7 @@ class Form {
     return Boolean(this.current && this.sheets.has(this.current));
   }
 
-  // The dataset was removed.
+  // True if the dataset was removed.
   get closed() {
     return this.data.texts === "";
   }
@@ -269,8 +269,8 @@ class Form {
     return !this.closed && !this.inSight && (this.log.length > 0 || this.order.some((key) => !this.done.has(key)));
   }
 
-  // A key judges what was in sight when it was pressed: one that waited while the browser was busy
-  // was meant for the document before, and nobody judges what they have not seen.
+  // A key judges the document that was visible when it was pressed. A key that waited while the
+  // browser was busy was meant for the document before, and must not judge an unseen one.
   isEarly(event) {
     return this.inSight ? event.timeStamp < this.shown : this.loads;
   }
@@ -344,7 +344,7 @@ class Form {
       seconds: Number.isFinite(seconds) ? Math.max(0, seconds) : 0,
       version: this.data.version,
       texts: this.data.texts,
-      // Whose it is: another form, or the list, sends what this one could not.
+      // The owner of the entry: another form, or the list of tasks, sends it if this form could not.
       task: this.data.task,
       person: this.data.person,
     };
@@ -352,8 +352,8 @@ class Form {
     this.drawer.keep(entry);
   }
 
-  // One log is on its way at a time, and the next has all that was answered meanwhile: whatever is
-  // sent interrupts the server, which would never answer somebody who presses keys quickly.
+  // Only one log is sent at a time; the next one has all answers given meanwhile. Each log interrupts
+  // the server, which otherwise would never answer a person who presses keys quickly.
   send() {
     if (!this.flying || performance.now() - this.sent > this.patience) this.dispatch();
   }
@@ -395,7 +395,7 @@ class Form {
       return;
     }
     const scroll = { " ": 0.85, PageDown: 0.85, PageUp: -0.85, ArrowDown: 0.12, ArrowUp: -0.12 };
-    // Where digits need the shift key, their place on the keyboard counts.
+    // On keyboards whose digits need the shift key, the position of the key counts.
     const digit = /^Digit(\d)$/.exec(event.code)?.[1];
     const act = this.keys.get(event.key.toLowerCase()) ?? this.keys.get(digit);
     if (act) {
@@ -446,7 +446,7 @@ class Form {
     this.end = element("div", "end");
     this.buttons = element("div", "buttons");
     this.buildButtons();
-    // A pointer that stays where it clicked has not chosen a grade for the next document.
+    // A pointer that rests after a click must not highlight a grade for the next document.
     this.buttons.addEventListener("pointermove", () => this.buttons.classList.remove("answered"));
     this.work = element("div", "work", this.question, this.document, this.noteBox, this.buttons);
     const head = element("div", "head", this.progress, this.pace, this.saving);
@@ -465,7 +465,7 @@ class Form {
     const skip = this.button("Skip", "s", () => this.answer("skip"), "plain");
     skip.title = "Leave this one to others";
     this.back = this.button("Undo", "z", () => this.undo(), "plain");
-    // All so far, but the undo, are about the document in sight.
+    // All actions so far, except undo, concern the visible document.
     this.judges = new Set([...this.keys].filter(([key]) => key !== "z").map(([, act]) => act));
     const note = this.button("Note", "n", () => this.openNote(), "plain");
     this.buttons.append(this.doubt, skip, this.back, note, this.last);
@@ -510,7 +510,7 @@ class Form {
     this.progress.textContent = `${judged} of ${total} judged${skipped ? `, ${skipped} skipped` : ""}`;
     this.fill.style.width = `${total ? (100 * judged) / total : 0}%`;
     const each = this.data.seconds;
-    // Less would be shown as no time at all, and the rest as some.
+    // A shorter time would be shown as 0 s each, beside a time left that is not 0.
     const shown = this.inSight;
     const paced = shown && each >= 0.05 && left;
     this.pace.textContent = paced ? `${duration(each)} each, ${duration(each * left)} left` : "";

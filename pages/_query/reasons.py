@@ -1,4 +1,4 @@
-"""Reasons why systems fail on a query, on the Query page; keys give reasons, or go on."""
+"""The Query page's buttons for reasons why systems fail on a query; keys press them."""
 
 import streamlit as st
 

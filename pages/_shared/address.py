@@ -161,7 +161,7 @@ def remember(key: str, name: str) -> None:
 
 
 def chosen(key: str, names: dict[str, str], usual: str = "") -> str:
-    """Return the name in the address, else `usual`, if it is among `names`; else the first, if
+    """Return the address's name or else `usual`, if it is among `names`; else the first name, if
     any."""
     named = (st.query_params.get(key, ""), usual)
     return next((name for name in named if name in names), next(iter(names), ""))

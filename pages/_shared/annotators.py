@@ -33,6 +33,7 @@ def _signed_in() -> Annotator | None:
 
 
 def _clean(name: object) -> str:
+    """Return a name with single spaces; empty if it is unprintable or too long."""
     words = " ".join(str(name or "").split())
     return words if words.isprintable() and len(words) <= LONGEST else ""
 
@@ -87,7 +88,7 @@ def _forget(leave: Callable[[], None]) -> None:
 
 def shown(leave: Callable[[], None]) -> Annotator | None:
     """Return the person at this browser, and draw a button to switch unless sign-in names the
-    person. `leave` is called before they are forgotten."""
+    person. `leave` is called before that person is forgotten."""
     person = annotator()
     if person:
         signed = "signed in" if person.verified else "not signed in"

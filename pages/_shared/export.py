@@ -151,6 +151,7 @@ def view_name() -> str:
 def _button(
     key: str, name: str, form: str, make: Callable[[], bytes], label: str = "", width: str = ""
 ) -> None:
+    """Draw a button that saves a file of the format `form`, made by `make` on click."""
     sign_in.download_button(
         label or NAMES.get(form, form.upper()),
         make,

@@ -138,7 +138,8 @@ def slide(label: str, key: str, *, default: float) -> float:
 
 
 def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:
-    """Draw a field for a number from LEAST to LARGEST, stored in the address; return it or None."""
+    """Draw a field for a number from LEAST to LARGEST, stored in the address; None if it is
+    empty."""
 
     def meant(named: list[str]) -> float | None:
         try:
@@ -259,6 +260,7 @@ def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
 
 
 def _put(key: str, nothing: Sequence[str] = (), among: Collection[str] | None = None) -> None:
+    """Put a picker's value into the address if a person chose it; `nothing` stands for none."""
     if not was_chosen(key, among):
         return
     chosen = _names(st.session_state[key]) or nothing

@@ -35,8 +35,9 @@ from pages._shared.page_run import PageRun
 
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
 def _answers(now: Settings) -> Answers:
+    """Return the cached answers of the store of these settings."""
     store = Store(now)
-    # This finds the damage that shows without reading, so that no file is opened twice.
+    # Damage that shows without reading is found now, so that no file is opened twice.
     store.parts()
     return Answers(store, query_slices.of_kind, metrics.computing)
 

@@ -173,6 +173,7 @@ def _opened(inside: Inside) -> None:
 
 
 def _recalled(recalled: records.Recalled, above: Any) -> Any:
+    """Return the last value under a name, or None; see `Recalled.since`."""
     last = st.session_state.get(f"_last_{recalled.name}")
     if not recalled.since:
         return last
@@ -201,6 +202,7 @@ def _number(number: records.Number, above: Any) -> float | None:
 
 
 def _choice(choice: records.Choice, above: Any) -> str:
+    """Draw a picker of one option, and return its value; unknown names are reported first."""
     if choice.recalls:
         address.recall(choice.key, choice.recalls)
     _known(choice, above, choice.advice(st.query_params.get(choice.key, "")))
@@ -393,6 +395,7 @@ def _column(column: records.Column) -> Any:
 
 
 def _clicked(opens: records.Opens, *carried: str) -> None:
+    """Open the link of a clicked mark or row, if it has one."""
     if isinstance(opens, records.Link):
         _go(opens, carried)
     elif link := opens(*carried):

@@ -34,6 +34,7 @@ class Served:
 
     @contextmanager
     def _scope(self) -> Iterator[None]:
+        """Read, in the with-block, what this `Ask` is limited or extended to."""
         with reading.picking(self.picked), reading.whole() if self.all_queries else nullcontext():
             yield
 

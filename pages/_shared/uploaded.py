@@ -65,7 +65,7 @@ def _named(inside: Path) -> str:
 
 
 def sizes(session: str) -> list[int]:
-    """Return the bytes of each file that a session keeps."""
+    """Return the size in bytes of each file that a session keeps."""
     held = streamlit_internals.uploads()
     return [len(one.data) for one in held.file_storage.get(session, {}).values()] if held else []
 

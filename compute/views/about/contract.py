@@ -44,6 +44,7 @@ def printed_tables() -> DataFrame:
 
 
 def _tables(sources: pd.Series) -> str:
+    """Return the numbers of the tables in these sources, such as `2, 3`."""
     numbers = {int(source.partition(", Table ")[2].partition(",")[0]) for source in sources}
     return ", ".join(map(str, sorted(numbers)))
 

@@ -168,6 +168,7 @@ def chain_table(
 
 
 def _now(mark: str, stored: str | None) -> str:
+    """Compare an input's fingerprint with that of the data stored now."""
     if stored is None:
         return "no longer stored"
     return "as stored" if stored == mark else "replaced since"

@@ -67,6 +67,7 @@ def behind(store: Store, dataset: str, system: str) -> list[dict[str, Any]]:
 
 
 def _judgements(choice: Choice | None, last: int) -> dict[str, Any]:
+    """Return which judgements count; `last`: the id of the newest added one."""
     if choice is None:
         return {"counted": "official"}
     return {
@@ -78,6 +79,7 @@ def _judgements(choice: Choice | None, last: int) -> dict[str, Any]:
 
 
 def _in_print(store: Store, sources: Iterable[str]) -> list[dict[str, str]]:
+    """Return each cited table with its paper."""
     cited = papers(store.parts("printed"))
     return [{"table": source, "paper": cited.get(source, "")} for source in sorted(sources)]
 

@@ -32,7 +32,7 @@ Pair = tuple[str, str]
 EVERY = 10
 """Number of judgements by one person after which the order is recomputed."""
 FIRST = 200
-"""Most pairs that are ordered, from the front; before later ones are reached, it is done again."""
+"""Most pairs that are ordered, from the front; the next rearrangement precedes later pairs."""
 
 _under_way: set[str] = set()
 _guard = threading.Lock()
@@ -188,6 +188,7 @@ def _write(
     moved: dict[Pair, tuple[int, int]],
     aside: list[Pair],
 ) -> None:
+    """Write the `moved` slots, pairs set `aside`, and pairs that the task did not have."""
     # Pairs move aside first, since no two may share a place even for a moment.
     lowest = min(0, drafted.lowest)
     stored = [pair for pair in (*moved, *aside) if pair in found]

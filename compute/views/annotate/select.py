@@ -50,7 +50,8 @@ class StoredTops:
     block: int = BLOCK
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
-        """Do what `orders.Tops` says; the first ten ranks come from a stored extract."""
+        """Return blocks of lists as `orders.Tops` says; the first ten ranks come from a stored
+        extract."""
         found = files(
             self.cursor, "top" if depth <= top_ranks.DEPTH else "hits", self.dataset, systems
         )

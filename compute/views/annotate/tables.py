@@ -28,7 +28,7 @@ GOALS = {
     "order": "the full ranking",
     "audit": "errors of official judgements (audit)",
 }
-"""Labels of the goals of `compute.judgements.sampling` in that form."""
+"""Labels of the goals of `compute.judgements.sampling` in the form that creates tasks."""
 
 
 def without_texts(runs: DataFrame) -> list[str]:
@@ -152,6 +152,7 @@ def _reached(n: int, reach: float) -> str:
 
 
 def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the fact on the target of a sample; none for other tasks."""
     if not task.measure:
         return []
     baseline = f" ({titles.get(task.baseline, task.baseline)})" if task.baseline else ""

@@ -127,7 +127,7 @@ def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
 
 
 def changed_queries(tops: DataFrame) -> Series:
-    """Return true for each query whose top lists have other documents or another order."""
+    """Return true for each query whose two top lists differ, in documents or in their order."""
     differs = tops["rank_a"].fillna(0).ne(tops["rank_b"].fillna(0))
     return differs.groupby([tops["dataset"], tops["query_id"]]).any()
 
@@ -180,6 +180,7 @@ def hubs(tops: DataFrame) -> DataFrame:
 
 
 def _hubs(two: Two, tops: DataFrame) -> Steps:
+    """Yield the table of `hubs`, with their texts if stored."""
     rows = hubs(tops)
     if rows.empty:
         return
@@ -215,6 +216,7 @@ def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
 
 
 def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
+    """Yield the table of `most_changed`."""
     found = most_changed(rows, tops)
     if found.empty:
         yield Message("The top lists are the same for every query.")

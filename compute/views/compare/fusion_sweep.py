@@ -83,6 +83,7 @@ def cut(dataset: str, a: str, b: str) -> str:
 
 
 def _all_settings(both: pa.Table, judgements: DataFrame, measure: str, depth: int) -> DataFrame:
+    """Return the columns of `swept` for every setting, a few settings at a time."""
     settings = [(INTERPOLATE, one) for one in WEIGHTS] + [(RRF, one) for one in KS]
     settings += [(ALONE, 0), (ALONE, 1)]
     names = list(dict.fromkeys([measure, HOLES]))

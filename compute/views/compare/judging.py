@@ -263,7 +263,7 @@ def _more(found: Estimated, task: Task, difference: float) -> int | None:
         return None
     left, has, needed = _left(found), found.estimates, _fewest(found.estimates, task)
     rarer = min(has.n_relevant, has.n_not_relevant)
-    # The rarer of relevant and non-relevant documents is expected at its present share.
+    # The rarer of relevant and non-relevant documents is assumed to keep its share.
     least = found.n if rarer >= needed else found.n * needed / max(rarer, 1)
     for n in deciding.LOOKS:
         if not max(least, found.n + 1) <= n < found.n + left:

@@ -175,6 +175,7 @@ def _of_kind(cursor: Cursor, dataset: str, rows: DataFrame) -> DataFrame:
 
 
 def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
+    """Return the rows of `overlaps` for one dataset."""
     one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
     if not one or not other:
         columns = {"dataset": "str", "query_id": "str", "rbo": "float", "shared": "int"}

@@ -71,6 +71,7 @@ def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
 
 
 def _said(row: Series, titles: Titles, measure: str) -> str:
+    """Say who leads in a group and elsewhere, with the adjusted p."""
     here = _lead(row["difference"], titles, measure)
     elsewhere = _lead(row["difference"] - row["contrast"], titles, measure)
     p = p_text(row["p_adjusted"])

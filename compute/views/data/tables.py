@@ -71,7 +71,7 @@ def runs_rows(
 
 
 def answered(found: int, of: float) -> str:
-    """Return `all 300` or `29 of 30`."""
+    """Say how many queries were answered: `all 300` or `29 of 30`."""
     if pd.isna(of):
         return f"{found:,}"
     return f"all {found:,}" if found == of else f"{found:,} of {int(of):,}"

@@ -77,6 +77,7 @@ def by_key(
 
 
 def _in_order(found: list[DataFrame], labels: list[str], sign: int) -> DataFrame:
+    """Sort each system's means by group, and within a group by value."""
     rows = pd.concat(found, ignore_index=True)
     rows = rows.rename(columns={"value": "label", "n": "n_queries", "mean": "value"})
     parts = []

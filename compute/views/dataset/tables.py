@@ -65,6 +65,7 @@ def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme
 
 
 def _columns(figure: go.Figure, shares: DataFrame, place: int, colour: str) -> None:
+    """Add one system's histogram to the figure, upwards from its row `place`."""
     figure.add_bar(
         x=(shares["step"] + 0.5) / STEPS,
         width=1 / STEPS,
@@ -76,6 +77,7 @@ def _columns(figure: go.Figure, shares: DataFrame, place: int, colour: str) -> N
 
 
 def _values(row: Row, place: int, theme: str) -> list[dict[str, Any]]:
+    """Return the texts of one system: mean and median, and the shares at 0 and 1."""
     mean, median = looks.plain(row["mean"]), looks.plain(row["p50"])
     muted = looks.palette(theme).muted
     said = f'<b>{mean}</b> <span style="color:{muted}">{median}</span>'
@@ -171,6 +173,7 @@ def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
 
 
 def _one(column: Series) -> float:
+    """Return the only value of a column as a number."""
     return float(pd.to_numeric(column).astype("float64").iloc[0])
 
 

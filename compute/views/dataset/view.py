@@ -23,7 +23,7 @@ class View(NamedTuple):
 
     @property
     def choice(self) -> dict[str, Any]:
-        """Parameter of a query: the dataset, or its parts."""
+        """Parameter of questions: the dataset, or its parts."""
         return {"datasets": list(self.dataset.parts) or [self.dataset.name]}
 
     @property

@@ -99,6 +99,7 @@ def _fronts(
 
 
 def _lines(lines: Sequence[Line], machines: Sequence[str], look: looks.Palette) -> list[go.Scatter]:
+    """Draw the fronts, each machine in its own line style."""
     return [
         go.Scatter(
             x=[x for x, _ in stairs],

@@ -213,6 +213,7 @@ def _p(value: float) -> str:
 
 
 def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
+    """Say in what the results of a pair differ: order, significance."""
     said = ["order"] * bool(row["flips"])
     sides = [bool(row[f"{side}_significant"]) for side in ("left", "right")]
     if sides[0] != sides[1]:

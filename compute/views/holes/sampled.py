@@ -244,6 +244,7 @@ def _not_enough(has: Estimates) -> str:
 
 
 def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
+    """State the widest margin of error and the number of significant pairs."""
     if not found.estimates.enough:
         return _not_enough(found.estimates)
     if task.baseline:

@@ -138,6 +138,7 @@ _TELLING = ("n_not_relevant", "n_added", "n_added_not_relevant")
 
 
 def _cut(measure: str) -> int:
+    """Return the depth of a measure; 10 if it has none."""
     return measures.parse(measure).k or 10
 
 

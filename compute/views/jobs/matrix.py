@@ -309,6 +309,7 @@ def now(
 
 
 def _for(task: Job, clock: float | None) -> str:
+    """State how long a task has been running at `clock`."""
     if clock is None or task.started is None:
         return ""
     return f", running for {duration(max(clock - task.started, 0))}"

@@ -99,6 +99,7 @@ def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
 
 
 def _said(row: Mapping) -> str:
+    """Return a rank with its 95% range, such as `2 (1–3)`."""
     ends = "" if row["low"] == row["high"] else f" ({row['low']}–{row['high']})"
     return f"{row['rank']}{ends}"
 

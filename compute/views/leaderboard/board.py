@@ -79,6 +79,7 @@ def _without_parts(cells: DataFrame) -> DataFrame:
 
 
 def _rows(cells: DataFrame, datasets: DataFrame) -> DataFrame:
+    """Return the datasets of the cells as in `Board.datasets`; missing fields get defaults."""
     names = DataFrame({"dataset": cells["dataset"].unique()})
     rows = names.merge(datasets.assign(place=range(len(datasets))), on="dataset", how="left")
     rows["title"] = rows["title"].fillna(rows["dataset"])

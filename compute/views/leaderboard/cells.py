@@ -117,6 +117,7 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
 
 
 def _remarks(frame: DataFrame) -> list[str]:
+    """Return each cell's remark: queries, unanswered ones, unjudged share, number of runs."""
     remarks = []
     of_runs = frame.reindex(columns=["runs", "spread"])
     for hole, queries, unanswered, runs, spread in zip(

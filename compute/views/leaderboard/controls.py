@@ -189,6 +189,7 @@ def _nothing(bare: Sequence[str], none: str) -> Iterator[Step]:
 
 
 def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
+    """Yield the controls of scores, and return `Numbers`."""
     sources = published.sources(tables)
     known = {"numbers": (NUMBERS, "kind of scores"), "table": (sources, "printed table")}
     known |= {"colour": (COLOURS, "colour"), "view": (VIEWS, "view")}
@@ -222,6 +223,7 @@ def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:
 
 
 def _filters(ask: Ask, choices: Mapping[str, Sequence[str]], numbers: str) -> Steps:
+    """Yield the controls inside the popover, and return their `Filter`."""
     place, wanted = (yield Slot()), {}
     ask = yield from offers.query_group_of_all(ask, "" if numbers == COMPUTED else _OF_ALL)
     for column, values in choices.items():

@@ -55,6 +55,7 @@ def correlation(points: DataFrame) -> Correlation | None:
 
 
 def _interval(rho: float, n: int) -> tuple[float, float]:
+    """Return the ends of the 95% interval of rho; nan if rho is 1 or -1."""
     if abs(rho) > 1 - 1e-12:
         return math.nan, math.nan
     reach = normal_reach(0.05) * math.sqrt((1 + rho**2 / 2) / (n - 3))

@@ -246,6 +246,7 @@ def _view(
     shown: Collection[str] | None,
     marks: DataFrame | None,
 ) -> _View:
+    """Return the board with display options; `marks`: from `select_marks`."""
     zero_shot = set(board.datasets.loc[board.datasets["zero_shot"], "dataset"])
     average = "Zero-shot average" if zero_shot.issuperset(board.averaged) else "Average"
     average = "Mean difference" if colour_by == DIFFERENCE else average
@@ -276,6 +277,7 @@ def _places(board: Board) -> dict[str, float]:
 
 
 def _cells(view: _View) -> Iterator[_Cell]:
+    """Yield every cell of the figure, including absent values and the row of averages."""
     places, known = _places(view.board), _known(view)
     for x, system in enumerate(view.systems):
         for dataset, y in places.items():
@@ -321,6 +323,7 @@ def _averages(view: _View) -> Iterator[dict]:
 
 
 def _over(board: Board, n: int) -> str:
+    """Say over how many datasets an average is."""
     of = len(board.averaged)
     if n == of:
         return leaderboard.averaged_note(board).lower()
@@ -334,6 +337,7 @@ def _absent(view: _View, dataset: str, system: str, x: int, y: float) -> _Cell:
 
 
 def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
+    """Return a cell with text, tooltip, colour (`share`) and mark."""
     relative = view.colour == AGAINST and row["system"] != view.baseline
     shown = row["gap"] if relative else row["value"]
     text = signed(shown) if relative or view.colour == DIFFERENCE else plain(shown)
@@ -394,6 +398,7 @@ def _hover(view: _View, row: Mapping) -> str:
 
 
 def _significance(view: _View, row: Mapping) -> str:
+    """Return the tooltip's clause on the test of a cell against the baseline."""
     found = view.tested.get((row["dataset"], row["system"]))
     if found is None or not row["usable"]:
         return ""

@@ -116,6 +116,7 @@ def _why(apart: str = "", lower: str = "") -> str:
 
 
 def _often_first(first: str, ranking: DataFrame) -> str:
+    """If the leader's share of first ranks is large, warn that it is not a test."""
     often, drawn = float(ranking["first"].iloc[0]), ranking["drawn"].iloc[0]
     if often < OFTEN:
         return ""
@@ -155,6 +156,7 @@ def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
+    """Say what a ranking covers, and which systems it lacks, with the reasons."""
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     n = int(ranking["n_queries"].iloc[0])
     queries = f", {counted(n, 'judged query')}" if n else ""

@@ -88,6 +88,7 @@ def _verdict(view: View, ground: Ground) -> str:
 
 
 def _order(view: View, ground: Ground) -> Iterator[Step]:
+    """Yield the figure of the ranking, and facts about it."""
     of, titles = view.of, view.titles
     if of.kind == PUBLISHED and len(ground.datasets) == 1:
         yield Note(["Per-query scores are not published, so a single dataset has no interval."])

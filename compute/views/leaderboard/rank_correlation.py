@@ -42,14 +42,15 @@ def tau(one: ArrayLike, other: ArrayLike) -> float:
 
 
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
-    """AP correlation (Yilmaz, Aslam and Robertson 2008) of a leaderboard with a reference. For each
-    system but the first on the other leaderboard, take the systems above it and the share of these
-    that the reference also has above it; the result is the mean, times 2, minus 1. A swap near the
-    top therefore costs more than one further down. Values are by system; higher is better. Ties on
-    the other leaderboard count as the average over all their orders, ties on the reference as half
-    right (the expected value over random orders; Urbano and Marrero 2017 call it tau_AP,a)."""
+    """Return the AP correlation (Yilmaz, Aslam and Robertson 2008) of a leaderboard with a
+    reference. For each system but the first on the other leaderboard, take the systems above it and
+    the share of these that the reference also has above it; the result is the mean, times 2, minus
+    1. A swap near the top therefore costs more than one further down. Values are by system; higher
+    is better. Ties on the other leaderboard count as the average over all their orders, ties on the
+    reference as half right (the expected value over random orders; Urbano and Marrero 2017 call it
+    tau_AP,a)."""
     base, own = levels(reference), levels(other)
-    # By rows: the reference's lead of the column's system over the row's.
+    # 1 where the reference has the column's system above the row's, 0.5 where they tie.
     right = 0.5 + 0.5 * np.sign(np.subtract.outer(base, base)).T
     total = 0.0
     for place in range(len(own)):

@@ -51,6 +51,7 @@ def of_print(
 
 
 def _frame(found: Ranking, systems: Sequence[str]) -> DataFrame:
+    """Return a ranking as a frame, with the names of its systems and its counts."""
     named = found.systems.assign(system=np.array(systems)[found.systems["row"]])
     return named[["system", *COLUMNS]].assign(
         drawn=found.drawn,

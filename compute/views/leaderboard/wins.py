@@ -40,6 +40,7 @@ def _titles(board: Board) -> dict[str, str]:
 
 
 def _said(row: Mapping[Hashable, Any]) -> str:
+    """Return `won : lost`, and the number of ties if there are any."""
     return f"{row['won']} : {row['lost']}" + (f", {row['equal']} equal" if row["equal"] else "")
 
 
@@ -89,6 +90,8 @@ def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | Non
 
 
 def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
+    """Return the dots with position (x, y), tooltip and worth (the difference; larger is
+    better)."""
     names = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = _titles(board)
     x = gaps["difference"].clip(-BEYOND, BEYOND)

@@ -91,7 +91,7 @@ def beside(medians: DataFrame, dataset: str) -> DataFrame:
 
 
 def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
-    """Name the system that retrieves the shortest documents on most datasets, among several."""
+    """Name the system with the shortest documents on most datasets; empty for fewer than two."""
     tops = medians[medians["of"] == "top"]
     if tops["system"].nunique() < 2:
         return ""

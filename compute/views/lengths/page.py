@@ -266,6 +266,7 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
 
 
 def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
+    """Yield pickers of the two systems, and return both."""
     papers = set(OF_THE_PAPERS) <= set(systems)
     dense = [one for one in systems if one in SYSTEMS and SYSTEMS[one].family == "dense"]
     usual = offers.first_pair(systems, ["bm25", *dense])

@@ -73,7 +73,7 @@ _SUMMARIES = """
     from grouped
     window reach as (partition by "of", relevance, system order by n_words)
 ), placed as (
-    -- Where a quantile lies among the n sorted lengths, from 0: between two where it is no whole.
+    -- Position of a quantile among the n sorted lengths, from 0; a fraction lies between two.
     select "of", relevance, system, n_words, count, upto, n, q, (n - 1) * q as place
     from running, (select unnest([0.05, 0.25, 0.5, 0.75, 0.95]) as q)
 ), quantiles as (

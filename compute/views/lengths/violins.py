@@ -220,7 +220,7 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
 
 
 def _silverman(x: Values, weight: Values) -> float:
-    """Return 0.9 min(sd, IQR / 1.34) n^(-1/5): Silverman (1986), Density Estimation, (3.31)."""
+    """Return Silverman's kernel width (1986, eq. 3.31): 0.9 min(sd, IQR / 1.34) n^(-1/5)."""
     n = max(weight.sum(), 1.0)
     mean = (x * weight).sum() / n
     spread = math.sqrt(((x - mean) ** 2 * weight).sum() / n)
@@ -253,6 +253,7 @@ def _violin(
     *,
     log: bool,
 ) -> dict[str, Any]:
+    """Return one group's density as an outline upwards from its row `place`."""
     x, y = density(counts, *ends, log=log)
     seen = np.flatnonzero(y > 0.002)
     first, last = (seen[0], seen[-1] + 1) if len(seen) else (0, 0)

@@ -182,6 +182,7 @@ def _by_measure(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _printed_scores(ask: Ask, table: str) -> DataFrame:
+    """Return a table's scores without suspect and in-domain ones."""
     scores = ask(leaderboard_select.published, source=table, measure=MEASURE)
     return scores[~scores["suspect"] & ~scores["in_domain"]]
 

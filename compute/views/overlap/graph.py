@@ -180,6 +180,7 @@ def _pixels(points: DataFrame, room: Room) -> tuple[float, np.ndarray]:
 
 
 def _domains(found: Sequence[str]) -> list[str]:
+    """Return the domains that occur, the known ones first."""
     known = [name for name in looks.DOMAINS if name in found]
     return known + sorted(set(found) - set(known))
 

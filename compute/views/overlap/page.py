@@ -209,6 +209,7 @@ def _most_similar(rows: DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _order(view: View, square: DataFrame) -> list[str]:
+    """Return the corpora in the chosen order."""
     if view.order == ORDERS[0]:
         return similarity_matrix.by_likeness(square)
     domains = dict(zip(view.counted["dataset"], view.counted["domain"], strict=True))

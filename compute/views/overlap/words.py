@@ -76,6 +76,7 @@ def _million(share: float) -> str:
 
 
 def _placed(values: list[float], shares: list[list[float]]) -> list[float]:
+    """Move values of 0 to the left end of the log scale."""
     low, _ = _ends(shares)
     return [max(value, low) for value in values]
 

@@ -84,8 +84,8 @@ class Many(Control):
 
 @dataclass(frozen=True)
 class Few(Control):
-    """A control that chooses up to `most` options, in the order of choosing. An address lists them
-    one by one or separated by commas."""
+    """A control that chooses up to `most` options and keeps the order in which they were chosen. An
+    address lists them one by one or separated by commas."""
 
     options: Sequence[str] = ()
     known: Sequence[str] = ()

@@ -118,6 +118,7 @@ class Walk:
 
     @property
     def _lost(self) -> list[str]:
+        """Keys of chosen values that no control has so far."""
         return sorted(self._chosen.keys() - self.asked.keys() - {*self._passed_over, *FREE})
 
     def run(self, inside: Inside, shown: list[Any], above: list[Any] | None = None) -> Iterator:
@@ -137,7 +138,7 @@ class Walk:
             value = yield from self._step(step, shown, above)
 
     def check(self, rest: Iterator) -> None:
-        """Raise WrongInput for a key without a control; `rest` runs while such a key is left."""
+        """Run `rest` until every chosen key has a control; raise WrongInput if one has none."""
         # The search is over, so all further sections are skipped.
         self._key = self._key and " "
         while self._lost and next(rest, None):
@@ -149,6 +150,7 @@ class Walk:
             )
 
     def _step(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
+        """Run one step and return its result, yielding parts; a control's result is its value."""
         if isinstance(step, Control):
             if isinstance(step, Choice | Many):
                 self.titles[step.key] = step.titles
@@ -174,6 +176,7 @@ class Walk:
         return (yield from self.run(step.inside, shown if above is None else above))
 
     def _section(self, step: Section, shown: list[Any], above: list[Any] | None) -> Iterator:
+        """Run a section, or note its keys if it does not hold the part that is searched."""
         if self._key and self._key not in step.holds:
             self._passed_over += step.asks
             self.held += step.holds
@@ -187,6 +190,7 @@ class Walk:
             yield from self.run(column, shown, above)
 
     def _slot(self, step: Slot, shown: list[Any], above: list[Any] | None) -> Iterator:
+        """Reserve a place in the order of parts, which `_into` fills."""
         place: list[Any] = []
         shown.append(place)
         return place, step.replaced, above

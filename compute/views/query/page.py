@@ -207,6 +207,7 @@ def _steps(view: View, pick: Pick, row: Mapping[Hashable, Any]) -> Steps:
 
 
 def _step(label: str, query_id: object, icon: str) -> Button:
+    """Return the button Previous or Next; `query_id` is absent at the end of the list."""
     there = isinstance(query_id, str)
     link = Link(names={"query": query_id} if isinstance(query_id, str) else {})
     return Button(label, link, icon=icon, shortcut=label[0], disabled=not there)
@@ -253,6 +254,7 @@ def _augmented(view: View, of: Mapping[str, Any]) -> Steps:
 
 
 def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame) -> Steps:
+    """Yield the words of a rewritten query, and the changes in its top ten."""
     query = augmented.relative(query)
     title = "Weights of the words of the query"
     figure = Figure(f"augmented-{system}", title, partial(augmented.bars, query), of=_REWRITTEN)

@@ -251,6 +251,7 @@ def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
 
 
 def _strip_said(panel: Panel, start: int, stop: int) -> str:
+    """Return the tooltip of some queries: mean score and unjudged share."""
     values, cells = panel.values[start:stop], panel.cells[start:stop]
     filled = max(int((cells != EMPTY).sum()), 1)
     of = f"queries {start + 1:,} to {stop:,}" if stop - start > 1 else f"query {stop:,}"

@@ -21,7 +21,7 @@ def holes(cells: DataFrame) -> Shares:
 
 
 def order(cells: DataFrame, values: DataFrame, by: str) -> Places:
-    """Return the indices of the rows in display order, `by` "highest", "lowest", "holes",
+    """Return the indices of the rows in display order. `by` is "highest", "lowest", "holes",
     "difference" or "id". `values`: query_id, value, other, in the order of the rows of `cells`.
     "difference" puts the system's largest lead over the other first and its largest loss last.
     Queries without the requested value come last; ties keep their order."""

@@ -131,6 +131,7 @@ def ranked_lists(
 
 
 def _hit(row: Mapping[Hashable, Any], place: int) -> Hit:
+    """Make a box from a hit of the list at `place`."""
     relevance = row["relevance"]
     return Hit(
         place=place,
@@ -195,6 +196,7 @@ def _curves(
     links: Mapping[str, str],
     theme: str,
 ) -> None:
+    """Add a curve for each document in two neighbouring lists."""
     across = np.linspace(0, 1, 24)
     ease = across**2 * (3 - 2 * across)
     for left, right in pairwise(range(n_lists)):

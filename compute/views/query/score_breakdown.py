@@ -159,6 +159,7 @@ def table(found: Explained) -> DataFrame:
 
 
 def _shown(found: Explained) -> DataFrame:
+    """Return the ranks that the table shows, including those only of the ideal order."""
     listed = found.listed
     missing = sorted(set(found.best["rank"]) - set(listed["rank"]))
     rows = pd.concat([listed, DataFrame({"rank": missing})]) if missing else listed

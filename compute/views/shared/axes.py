@@ -82,7 +82,7 @@ def height_of_names(
 
 
 def spanning(low: float, high: float, most: float = 15.5) -> Axis:
-    """Return the range and at most about `most` ticks of an axis of scores from `low` to `high`."""
+    """Return an axis of scores from `low` to `high`: its range, and up to about `most` ticks."""
     step = next((one for one in _STEPS if high - low <= most * one), _STEPS[-1])
     first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
     ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]

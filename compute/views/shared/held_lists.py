@@ -118,6 +118,7 @@ def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
 
 
 def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
+    """Return system, query_id, doc_id, rank of the first k hits."""
     if k <= top_ranks.DEPTH:
         return top_ranks.of_systems(cursor, dataset, systems, k)
     found = files(cursor, "hits", dataset, systems)
@@ -131,6 +132,7 @@ def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -
 
 
 def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
+    """Return system, query_id, doc_id, rank of judged hits, ranked without the unjudged ones."""
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return holes.TOP.empty_table()

@@ -61,6 +61,7 @@ def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
 
 @cache
 def _rows_behind(name: str) -> frozenset[str]:
+    """Return the catalogue's rows from which a system is made; cached."""
     return frozenset(rows_behind(name))
 
 

@@ -139,6 +139,7 @@ def _all(parts: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _parts(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> dict[str, list[str]]:
+    """Return the parts of each dataset; one without parts is its own."""
     known = cursor.execute(_PARTS, {"datasets": list(datasets)}).fetchall()
     return {name: [name] for name in datasets} | dict(known)
 

@@ -278,6 +278,7 @@ def _between(one: int, other: int) -> str:
 
 
 def _shares(shares: Series) -> Series:
+    """Name each query's group by its share of rare words."""
     none, some, many = SHARES
     named = Series(many, index=shares.index).mask(shares < 0.5, some).mask(shares == 0, none)
     return Series(pd.Categorical(named.where(shares.notna()), SHARES), index=shares.index)

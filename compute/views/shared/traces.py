@@ -16,7 +16,7 @@ _SILENT: Trace = {"hoverinfo": "skip"}
 
 
 def hover(texts: Sequence[Any]) -> Trace:
-    """Return points' tooltips, not as the template, which would interpret `%{x}` in a title."""
+    """Return tooltips as hover texts, since a template would interpret `%{x}` in a title."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 

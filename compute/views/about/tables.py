@@ -134,7 +134,7 @@ def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
 
 
 def treated_table(run: Mapping[str, Any]) -> DataFrame:
-    """Return what was changed when the run was imported or ranked, with counts."""
+    """Return Count and What for each change that importing or ranking made to the run."""
     rows = [(run["treated"].get(name, 0), text) for name, text in provenance.TREATED.items()]
     # Only imported files can contain hits for other queries, the first remark.
     rows = rows if run["file"] else rows[1:]

@@ -134,7 +134,8 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
 
 
 def _places(both: DataFrame) -> DataFrame:
-    """Return places with x, y, n, and dataset, query_id and text of the first query there."""
+    """Return each place: x, y, n (its queries), and dataset, query_id and text of the first
+    query."""
     step = GRID if len(both) > MOST_MARKS else 1000
     x, y = ((both[name] * step).round() / step for name in ("value_b", "value_a"))
     named = {name: (name, "first") for name in ("dataset", "query_id", "text")}

@@ -14,7 +14,7 @@ _MANY_BYTES = 2_000_000_000
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
-    """Return the downloadable archives among `offers.listed`, a row each, with a remark."""
+    """Return the archives of `offers.listed` that can be downloaded, each with a remark."""
     rows = rows[rows["obstacle"] == ""]
     pairs = zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
     return rows.assign(here=_here(rows), remark=[_remark(*pair) for pair in pairs])
@@ -52,7 +52,7 @@ def _remark(n_bytes: float, documents: float) -> str:
 
 
 def cannot_be_had(rows: DataFrame) -> DataFrame:
-    """Return the other archives, with the reason and an address at which to request them."""
+    """Return the archives of `offers.listed` that cannot be downloaded, and why."""
     rows = rows[rows["obstacle"] != ""]
     return rows.assign(here=_here(rows), why=rows["obstacle"].str.partition(":")[0])
 

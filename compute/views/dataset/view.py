@@ -48,11 +48,11 @@ class View(NamedTuple):
         return Link("query", {"dataset": dataset, "query": query_id, **shown})
 
     def standing(self) -> DataFrame:
-        """Return the mean of every system on every part."""
+        """Return `standings.standing`: the mean of every system on every part."""
         return self.ask(standings.standing, measure=self.measure, **self.choice)
 
     def ranked(self) -> DataFrame:
-        """Return the systems with mean, interval and unjudged share, the best first."""
+        """Return `standings.ranked` with title and family, the best system first."""
         ranked = standings.ranked(self.standing(), self.measure)
         rows = ranked.merge(self.named, on="system", how="left").fillna({"family": "imported"})
         return rows.assign(title=rows["title"].fillna(rows["system"]))

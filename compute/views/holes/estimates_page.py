@@ -66,7 +66,7 @@ class Sample(sample.Sample):
     """The inputs of the estimates, with the possible ranges of scores."""
 
     def bounds(self) -> DataFrame:
-        """Return current scores with their possible ranges."""
+        """Return current scores with their possible ranges, as `select.bounds` does."""
         if estimated.is_sum(self.measure):
             return estimated.ends(self.task, self.frame, self.judged(), self.measure)
         choice = self.ask.counting

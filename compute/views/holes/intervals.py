@@ -207,6 +207,7 @@ def _ranks_across(k: int) -> dict[str, Any]:
 
 
 def _rank_hovers(rows: DataFrame, ranks: DataFrame) -> DataFrame:
+    """Return the tooltip of each system (a row) at each rank (a column)."""
     titles = dict(zip(rows["system"], rows["title"], strict=True))
     said = [
         f"<b>{looks.escape(titles[row['system']])}</b> at rank {row['rank']}<br>"

@@ -161,6 +161,7 @@ class _Two:
         return judgement_sets.compared(left, right, self.view.measure)
 
     def _values(self, name: str) -> DataFrame:
+        """Return system, query_id, value: the scores of the shown systems by one set."""
         ask, of = self.view.ask, self.view.asked | {"name": name}
         if name == OFFICIAL or name.startswith(f"{MACHINE}:"):
             return ask(select_sets.stored_values, added=False, **of)

@@ -230,6 +230,6 @@ def _beside_people(
 
 @question(datasets=("dataset",), confined=False)
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """Return pairs graded differently, also by official judgements, the unsettled pairs first."""
+    """Return pairs with different grades, also official ones, from `agreement.disagreements`."""
     rows = select_added.rows(cursor, dataset)
     return agreement.disagreements(agreement.beside_official(rows, official(cursor, dataset)))

@@ -41,7 +41,7 @@ class View:
 
     @cached_property
     def rows(self) -> DataFrame:
-        """Scores with their possible ranges, the best first."""
+        """Scores with their possible ranges, from `select.bounds` with titles, the best first."""
         return self.bounds()
 
     def bounds(self, *, added: bool | None = None) -> DataFrame:

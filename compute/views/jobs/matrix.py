@@ -403,7 +403,7 @@ def telling(tasks: Sequence[Job]) -> str:
 
 
 def task_table(tasks: Sequence[Job], names: Names = NAMES) -> DataFrame:
-    """Return the tasks of a job as a page shows them."""
+    """Return a job's tasks as a page shows them: System, Dataset, State, Remark."""
     shown = [
         (names.systems.get(one.system, one.system), names.datasets.get(one.dataset, one.dataset))
         for one in tasks

@@ -166,7 +166,8 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Return cells that have a run and a sound published score; the value is their difference."""
+    """Return the cells that have a run and a sound published score; the value is computed minus
+    published."""
     sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
     both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
     pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)

@@ -258,6 +258,7 @@ def _view(
 
 
 def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int, float]]:
+    """Return p, side and detectable of `marks` by dataset and system."""
     cells = zip(marks["dataset"], marks["system"], strict=True)
     found = zip(marks["p"], marks["side"], marks["detectable"], strict=True)
     return dict(zip(cells, found, strict=True))
@@ -286,7 +287,8 @@ def _cells(view: _View) -> Iterator[_Cell]:
 
 
 def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
-    """Return the rows of cells by dataset and system, including the average's row."""
+    """Return the board's cells, with share and gap, by dataset and system; and those of
+    averages."""
     frame = view.board.cells.assign(
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),

@@ -50,7 +50,7 @@ _to_json = plotly.io.to_json
 
 
 class Written(BaseFigure):
-    """A figure for `st.plotly_chart` that is sent as this JSON."""
+    """A figure that `st.plotly_chart` sends as it was written (JSON)."""
 
     def __init__(self, content: str, layout: Mapping[str, Any]) -> None:
         """`layout`: width and height, as far as the figure sets them."""

@@ -94,11 +94,12 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
 
 
 def written(figure: go.Figure, *, clicked: bool) -> str:
-    """The figure as JSON, written once. `clicked`: a page answers clicks on its marks."""
+    """Return the figure as JSON, writing it only once. `clicked`: clicks on its marks are
+    answered."""
     kept: dict[bool, str] = vars(figure).setdefault("_written", {})
     if clicked not in kept:
         if clicked and figure.layout.clickmode is None:  # pyrefly: ignore
-            # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
+            # Streamlit sets this only after the figure is drawn, so earlier clicks would be lost.
             figure.update_layout(clickmode="event+select")
         kept[clicked] = figure.to_json(validate=False)
     return kept[clicked]

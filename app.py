@@ -1,4 +1,4 @@
-"""The dashboard: all pages in a table."""
+"""The dashboard: it runs the page that the address names, with everything that surrounds it."""
 
 import streamlit as st
 

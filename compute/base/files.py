@@ -66,7 +66,7 @@ def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
 
 
 def plain_text(file: Path) -> str:
-    """Return the text of a plain file. Raises OSError for others, ValueError if it is not UTF-8."""
+    """Return the text of a plain file. Raises OSError for others, or ValueError unless in UTF-8."""
     with opened_plain(file) as opened:
         return opened.read().decode("utf-8")
 

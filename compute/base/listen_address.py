@@ -105,7 +105,7 @@ def secrets_files(settings: Settings) -> list[Path]:
 
 def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
     """Check and return the sign-in settings; None if there is no sign-in. Raises Missing if the
-    secrets are incomplete, WrongInput if they are wrong or too short."""
+    secrets are incomplete, and WrongInput if they are wrong or too short."""
     if not settings.sign_in:
         return None
     roles.check(settings)

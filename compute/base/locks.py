@@ -62,8 +62,8 @@ def _locked(held: TextIO, probes: int) -> bool:
 
 @contextlib.contextmanager
 def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-    """Hold a lock file for the with-block, exclusively or, with `shared`, along with other sharers.
-    If another process holds it and `wait` is false, raises BlockingIOError."""
+    """Hold a lock file for the with-block, exclusively or, if `shared`, together with others. If
+    another process holds it and `wait` is false, raises BlockingIOError."""
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     with _opened(file, "a") as held:
         fcntl.flock(held, how)

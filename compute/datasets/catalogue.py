@@ -112,8 +112,8 @@ class Dataset:
 
 
 def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
-    """Return the datasets by name. Raises Conflict for a duplicate name, WrongInput for an archive
-    that has no md5."""
+    """Return the datasets by name. Raises Conflict for a duplicate name, and WrongInput for an
+    archive without md5."""
     named: dict[str, Dataset] = {}
     for row in rows:
         if row.name in named:
@@ -148,7 +148,7 @@ def own(
     level: int = 1,
 ) -> Dataset:
     """Return the record of a user's dataset. `mine/dev` is the split dev of the collection `mine`.
-    Raises WrongInput for a name that cannot be part of an address and for an unknown language,
+    Raises WrongInput for a name that cannot be part of an address and for an unknown language, and
     Conflict for a name of the catalogue."""
     if not _LANGUAGE.fullmatch(language):
         raise WrongInput(
@@ -208,6 +208,7 @@ def _statistics(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _english(row: Mapping[str, str]) -> Dataset:
+    """Return the dataset of BEIR in a row of `datasets.csv`."""
     name = row["dataset"]
     return Dataset(
         name=name,
@@ -325,6 +326,7 @@ def _others() -> Iterator[Dataset]:
 
 
 def _pydocs() -> Iterator[Dataset]:
+    """Yield a dataset for each PyDocs library."""
     for library, (_, homepage) in LIBRARIES.items():
         yield Dataset(
             name=f"pydocs-{library}",

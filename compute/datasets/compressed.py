@@ -132,7 +132,7 @@ def unpacked(path: Path, enough: int) -> int:
 
 
 def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
-    """Yield the file's bytes, decompressed, in blocks. Raises Missing if it does not exist,
+    """Yield the file's bytes, decompressed, in blocks. Raises Missing if it does not exist, and
     WrongInput if it cannot be read or unpacks to an implausible size."""
     total = 0
     with opened(path) as file:

@@ -90,7 +90,7 @@ class Folder:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Open a buffered stream of the file. Raises Missing, or WrongInput if unreadable."""
+        """Open a buffered stream of the file. Raises Missing, or WrongInput if it is unreadable."""
         try:
             stream = compressed.Bytes(self.path / name)
         except Missing:
@@ -137,7 +137,7 @@ class Archive:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Open a buffered stream of the file. Raises Missing, or WrongInput if damaged."""
+        """Open a buffered stream of the file. Raises Missing, or WrongInput if it is damaged."""
         member = self._members().get(name)
         if member is None:
             raise _absent(self.where(name), None)

@@ -88,7 +88,7 @@ class Names:
 
 
 def build(library: str) -> Collection:
-    """Build the collection of an installed library. Raises Missing for an unknown library,
+    """Build the collection of an installed library. Raises Missing for an unknown library, and
     Unavailable if it is not installed. A separate process reads the docstrings, because libraries
     edit each other's: importing SciPy lengthens the docstring of numpy.sinc."""
     if library not in LIBRARIES:

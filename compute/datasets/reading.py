@@ -39,7 +39,7 @@ class Source(ABC):
         """Return the judgements (query_id, doc_id, relevance) of the split, in file order."""
 
     def subtopics(self) -> DataFrame | None:
-        """Return query_id, doc_id, subtopic, relevance; None unless judged by subtopic."""
+        """Return query_id, doc_id, subtopic, relevance, or None if subtopics were not judged."""
         return None
 
     def left_out(self) -> dict[str, int]:
@@ -114,6 +114,7 @@ class BeirSource(Source):
 
     @cached_property
     def _queries(self) -> DataFrame:
+        """All queries (query_id, text); problems with lines are reported."""
         where = self.files.where(self.query_file)
         texts: dict[str, str] = {}
         with self.files.open(self.query_file) as stream:

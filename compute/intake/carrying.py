@@ -34,11 +34,10 @@ AMBIGUOUS, LOST, NO_QUERY = "ambiguous", "lost: no such text", "lost: no such qu
 def carry(
     bench: Bench, old: Dataset, new: Dataset, by: str = OFFICIAL, *, replace: bool = False
 ) -> tuple[Part, bool]:
-    """Carry a judgement set from one dataset to another. Returns the part, and whether it is
-    new. A query may also be matched by its words. If a judged document was split, each part gets
-    its grade; if several documents were merged, the highest grade counts. Raises Missing if a
-    dataset has no texts or judgements, Conflict if judgements were carried before and `replace`
-    is false."""
+    """Carry a judgement set from one dataset to another. Returns the part, and whether it is new. A
+    query may also be matched by its words. If a judged document was split, each part gets its
+    grade; if several documents were merged, the highest grade counts. Raises Missing if a dataset
+    has no texts or judgements, and Conflict if some were carried before and `replace` is false."""
     start = time.perf_counter()
     if old.name == new.name or old.parts or new.parts:
         raise WrongInput("carry judgements from one dataset to another, or from part to part")

@@ -31,7 +31,7 @@ def cluster(
     """Publish the cluster of each query with a text; return the part and the clustering. `k` is the
     number of clusters, chosen automatically if 0. Raises Missing without stored texts, WrongInput
     for a dataset of parts and for too few queries, Conflict if the key has other labels and
-    `replace` is false, Unavailable without the model."""
+    `replace` is false, and Unavailable without the model."""
     start = time.perf_counter()
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")

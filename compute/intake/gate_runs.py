@@ -64,7 +64,7 @@ class _Side(NamedTuple):
 
 def given(store: Store, word: str) -> Given:
     """Return the run or system that an argument names. Raises WrongInput if both a path and a
-    stored system have the name, Missing if neither exists."""
+    stored system have the name, and Missing if neither exists."""
     systems = {part.system for part in store.parts("hits", picked=None)}
     try:
         is_path = bool(word) and Path(word).exists()
@@ -172,7 +172,7 @@ def with_all(
 def earlier(store: Store, row: Dataset, candidate: Given) -> list[Given]:
     """Return the earlier versions of a stored system, or of a version, that exist on every part of
     a dataset, the oldest first. Raises WrongInput for a run from a file, since its earlier trials
-    left no version to correct for; Missing if there is no earlier version."""
+    left no version to correct for; and Missing if there is no earlier version."""
     system, found = candidate.name, []
     if candidate.path:
         raise WrongInput(
@@ -199,6 +199,7 @@ def _family(rows: DataFrame, families: Series) -> Series:
 
 
 def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: bool) -> _Side:
+    """Return the facts about a run on a dataset, from the store or from its file."""
     if one.path is None:
         return _stored(bench.store, loaded, one.name, measure)
     file = file_for(one.path, loaded.dataset.name, alone=alone)

@@ -45,7 +45,7 @@ def compare(
     """Search a training set for the dataset's queries and relevant documents. Returns the part, and
     whether it is new; a result of the same name is replaced. The training texts come from `files`
     or a `split`; they are streamed and not kept. Raises WrongInput for an invalid name or
-    threshold, and with file and line; Missing if the dataset has no texts here."""
+    threshold, and with file and line; and Missing if the dataset has no texts here."""
     start = time.perf_counter()
     _check(dataset, name, threshold)
     loaded = recompute.stored_dataset(bench.store, dataset)

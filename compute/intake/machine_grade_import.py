@@ -73,8 +73,8 @@ def import_file(
 ) -> Taken:
     """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none. Records
     without ids are matched by text, and the grade of a text applies to every document with that
-    text. Raises WrongInput with file and line, or for grades on another collection; Conflict if the
-    LLM has other grades there and `replace` is false."""
+    text. Raises WrongInput with file and line, or for grades on another collection; and Conflict if
+    the LLM has other grades there and `replace` is false."""
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
@@ -145,7 +145,7 @@ def from_machines(
     replace: bool = False,
 ) -> Taken:
     """Combine the stored grades of several LLMs by a rule (of RULES), on the pairs that all graded.
-    Raises Missing for an LLM without grades, WrongInput if no pair was graded by all."""
+    Raises Missing for an LLM without grades, and WrongInput if no pair was graded by all."""
     start, known = time.perf_counter(), bench.store.parts(KIND, dataset.name)
     found = {part.system: part for part in known if part.system in machines}
     for name in machines:
@@ -199,7 +199,7 @@ def publish(
     replace: bool,
 ) -> tuple[Part, bool]:
     """Publish grades; return their part, and whether it is new. Raises WrongInput for an invalid
-    name, Conflict if the LLM has other grades and `replace` is false."""
+    name, and Conflict if the LLM has other grades and `replace` is false."""
     check_name(machine)
     rows = rows[["query_id", "doc_id", "relevance"]]
     rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)

@@ -206,8 +206,8 @@ def check(store: Store, plan: Plan) -> None:
 
 
 def prepared(store: Store, plan: Plan) -> Prepared:
-    """Look up the pairs and their texts. Raises Missing or WrongInput if there are none, Conflict
-    if the LLM has grades of another identity."""
+    """Look up the pairs and their texts. Raises Missing or WrongInput if there are none, and
+    Conflict if the LLM has grades of another identity."""
     taking.check_name(plan.machine)
     row = dataset(plan.dataset, own_datasets(store))
     _require_own_texts(row)
@@ -291,7 +291,7 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
     """Ask about every open pair; then publish the LLM's grades, even if an error ends the judging.
     Pairs that got no grade are asked again only with `again`. Raises Unavailable if a limit or the
-    server ends it; Conflict without consent, or while another process asks the same."""
+    server ends it; and Conflict without consent, or while another process asks the same."""
     check(bench.store, plan)
     now = planned(bench.settings, plan)
     if replace(now, answer=plan.answer) != plan:

@@ -21,7 +21,7 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
     """Yield the paths of `doctor.files`, with archives replaced by the files in them, except for an
     archive in the BEIR layout. The files are in a scratch folder, below the archive's name, and are
     removed after the block. Raises WrongInput for an archive that is damaged, implausibly
-    compressed or empty, Unavailable if there is no room for it."""
+    compressed or empty, and Unavailable if there is no room for it."""
     with ExitStack() as held:
         found: list[Path] = []
         named: dict[str, str] = {}
@@ -77,6 +77,7 @@ def _unzip(path: Path, folder: Path, home: Path) -> None:
 
 
 def _untar(path: Path, folder: Path, home: Path) -> None:
+    """Extract a tar archive to a folder, if there is room."""
     try:
         with tarfile.open(path) as archive:
             size, most = 0, unpacked_size.free_disk(home)

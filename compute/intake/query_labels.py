@@ -54,8 +54,8 @@ def import_file(
     """Add the labels of a file (`read`) to those of a dataset. Returns the part, and whether it is
     new. Stored labels stay, except that `replace` replaces those of the file's keys; queries
     outside the dataset, such as those of another split, are left out. `family` and `weight` are as
-    in `put`. Raises WrongInput with file and line, Conflict if a query has another label of a key
-    and `replace` is false."""
+    in `put`. Raises WrongInput with file and line, and Conflict if a query has another label of a
+    key and `replace` is false."""
     start = time.perf_counter()
     _refuse_parts(dataset)
     loaded = recompute.stored_dataset(bench.store, dataset)
@@ -116,7 +116,7 @@ def put(
     """Publish labels (COLUMNS) in addition to those of a dataset. Returns the part, and whether it
     is new. Its provenance is `made`, with the origin of each key's labels under `keys`, and the
     declarations as in `declare` under FAMILY, WEIGHT and BASELINE. Raises Conflict and WrongInput
-    as `import_file` does, Missing if a declared key has no labels."""
+    as `import_file` does, and Missing if a declared key has no labels."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
@@ -262,8 +262,8 @@ def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
 
 
 def of_key(store: Store, dataset: str, key: str) -> int:
-    """Return the number of labels of a key in a dataset. Raises Missing if there are none, Conflict
-    for the key of a training set."""
+    """Return the number of labels of a key in a dataset. Raises Missing if there are none, and
+    Conflict for the key of a training set."""
     if name := of_training(store, dataset).get(key):
         raise Conflict(
             f"{shown(key)} is what `leakage find` found on {dataset}: python -m compute remove"
@@ -388,7 +388,7 @@ def _beside(
     old: Part | None, rows: DataFrame, roles: Collection[str], *, replace: bool
 ) -> DataFrame:
     """Return the rows together with the stored ones. Raises Conflict for another label of a query,
-    WrongInput if a key then has too many values."""
+    and WrongInput if a key then has too many values."""
     if old is not None:
         given = {*rows["key"]} - {*roles}
         stored = recompute.read(old)[COLUMNS]

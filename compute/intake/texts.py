@@ -32,8 +32,8 @@ def add_texts(
     source (for PyDocs, the installed library). `called` is the name of the file if it differs on
     disk. Judgements, runs and their costs stay unchanged. If the corpus is known, as for shipped
     results, its fingerprint must be the same; otherwise the ids must match. Raises Missing if the
-    dataset is not stored, Conflict if its texts are here or it has changed meanwhile, WrongInput
-    for texts of another collection."""
+    dataset is not stored, Conflict if its texts are here or it has changed meanwhile, and
+    WrongInput for texts of another collection."""
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
         if path is not None:
@@ -97,7 +97,8 @@ def lacks_texts(parts: Iterable[Part], name: str) -> bool:
 
 
 def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
-    """Return the stored dataset. Raises Missing if it is not stored, Conflict if it has texts."""
+    """Return the stored dataset. Raises Missing if it is not stored, and Conflict if it has
+    texts."""
     found = stored(bench.store, dataset)
     if found is None:
         raise Missing(f"{dataset.name} is not stored: import it with its texts by import-dataset")

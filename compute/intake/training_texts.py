@@ -75,6 +75,7 @@ def documents(loaded: Loaded, wanted: set[str]) -> Iterator[tuple[str, str, str]
 
 
 def _records(path: Path, numbered: Iterable[Line]) -> Iterator[Text]:
+    """Yield the texts of JSON lines, with the id of a record as place if it has one."""
     for number, line in numbered:
         try:
             record = json.loads(line)

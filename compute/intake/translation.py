@@ -24,9 +24,9 @@ def similarity(
     bench: Bench, one: Dataset, other: Dataset, encoder: str = "labse", n: int = 100, seed: int = 0
 ) -> DataFrame:
     """Compare texts of two datasets that have equal ids; store and return of (queries or
-    documents), pairs, mean, sd. The similarity of a pair is the cosine of its vectors, for n
-    random pairs. Raises WrongInput for a system that is not a dense encoder, Missing if no ids
-    are equal."""
+    documents), pairs, mean, sd. The similarity of a pair is the cosine of its vectors, for n random
+    pairs. Raises WrongInput for a system that is not a dense encoder, and Missing if no ids are
+    equal."""
     start, row = time.perf_counter(), system(encoder)
     method = row.search
     if not isinstance(method, Dense):

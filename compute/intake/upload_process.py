@@ -209,6 +209,7 @@ def _made_of(
 
 
 def _dataset(bench: Bench, name: str, given: Mapping[str, Any]) -> Answer:
+    """Import a dataset; return the numbers of what it contains, and remarks."""
     loaded = imports.import_dataset(bench, name, **given)
     documents = loaded.documents.rows if loaded.documents else 0
     told = imports.replaced(bench.store, loaded)

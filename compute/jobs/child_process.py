@@ -148,7 +148,7 @@ class Child:
         self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
     ) -> dict[str, Any]:
         """Run a step and return its answer; `watch` is called with its progress. Raises StepFailed
-        with a sentence, Stopped once the task is no longer `wanted`."""
+        with a sentence, and Stopped once the task is no longer `wanted`."""
         process = self._started()
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):

@@ -295,7 +295,8 @@ class _Rates:
     def seconds(
         self, name: str, dataset: str, settings: Settings, indexes: set[object]
     ) -> float | None:
-        """Return the seconds of a run, None if unknown; add its index to those that exist."""
+        """Return the seconds that a run would take, or None if unknown. `indexes` are those already
+        counted; its own is added."""
         base, counted = name.partition("(")[0], self._counts(dataset)
         if counted is None or base not in self._search:
             return None

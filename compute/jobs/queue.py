@@ -96,7 +96,7 @@ def start(
 ) -> Started:
     """Queue a job for a person, or join a job that already does the same. `only` restricts it to
     some pairs of systems and datasets, by canonical names. Targets that are up to date are left out
-    unless `again`. Raises WrongInput, Missing or Unavailable for names that cannot be run;
+    unless `again`. Raises WrongInput, Missing or Unavailable for names that cannot be run; and
     Unavailable also if the database cannot be reached or too many jobs were started."""
     row = _kind(kind)
     named = row.targets(store, systems, datasets)
@@ -227,7 +227,7 @@ def _few(names: Collection[str], noun: str) -> str:
 
 def cancel(settings: Settings, job: str) -> None:
     """Cancel a job with its tasks, or one task; a running step ends within seconds. Raises Missing
-    for an unknown id, Conflict if it has already ended."""
+    for an unknown id, and Conflict if it has already ended."""
     found = _existing(settings, job)
     if not found.active:
         raise Conflict(f"{job} has already ended: it is {found.state}")
@@ -238,7 +238,7 @@ def cancel(settings: Settings, job: str) -> None:
 
 def retry(store: Store, job: str, person: str = "") -> Started:
     """Start a new job for the failed or cancelled tasks of a job, or for a single task. Raises
-    Missing for an unknown id, Conflict if the job is still active or nothing failed."""
+    Missing for an unknown id, and Conflict if the job is still active or nothing failed."""
     found = _existing(store.settings, job)
     if found.active:
         raise Conflict(f"{job} is still {found.state}: wait for it, or cancel it first")

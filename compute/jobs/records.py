@@ -152,6 +152,7 @@ def latest_tasks(settings: Settings) -> dict[tuple[str, str], Job]:
 
 
 def _read(settings: Settings, where: ColumnElement[bool], limit: int | None) -> list[Job]:
+    """Return the jobs, tasks or shards that a condition selects, the newest first."""
     status, outputs, progress = tables.status, tables.outputs, tables.progress
     joined = status.outerjoin(outputs, outputs.c.workflow_uuid == status.c.workflow_uuid)
     joined = joined.outerjoin(progress, progress.c.job == status.c.workflow_uuid)

@@ -170,7 +170,7 @@ def exist(settings: Settings) -> bool:
 
 
 def now(settings: Settings) -> ColumnElement[Any]:
-    """Return an SQL expression: milliseconds since 1970 by the database's clock, common to all."""
+    """Return an SQL expression for milliseconds since 1970 by the database's clock."""
     if engine(settings).dialect.name == "sqlite":
         return literal_column("cast((julianday('now') - 2440587.5) * 86400000 as integer)")
     return literal_column("cast(extract(epoch from clock_timestamp()) * 1000 as bigint)")

@@ -57,6 +57,7 @@ def _judgements(store: Store) -> Mapping[str, int]:
 
 
 def _jobs(settings: Settings) -> tuple[Mapping[tuple[str, str, str], int], float]:
+    """Return the numbers of jobs, and the longest wait in seconds."""
     found, longest = Counter[tuple[str, str, str]](), 0.0
     if not tables.exist(settings):
         return found, longest

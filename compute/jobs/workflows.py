@@ -238,7 +238,7 @@ class Waiting:
     def wait(self, worker: str) -> dict[str, int]:
         """Wait until all shards have ended, and report the progress; return their number. A
         cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
-        if one failed, Stopped if the task no longer belongs to the worker."""
+        if one failed, and Stopped if the task no longer belongs to the worker."""
         watch = Watch(self._settings, self._task, self._step)
         watch.begin()
         try:

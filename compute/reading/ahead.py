@@ -116,6 +116,7 @@ class Ahead:
         return thread
 
     def _stay(self, ending: Event) -> None:
+        """Open new versions and tell the pages, until the process ends."""
         begun = math.inf
         while True:
             try:

@@ -139,7 +139,7 @@ def snapshot(
     """Write the newest version to one self-contained DuckDB file, completely or not at all. Without
     `texts`, the texts of documents and queries are left out, but ids and lengths stay. `picked`
     superseded runs are included (None: all). Weights of models and paths of this machine are never
-    included. Raises Conflict if the file exists, WrongInput if the folder is missing."""
+    included. Raises Conflict if the file exists, and WrongInput if the folder is missing."""
     file = file.resolve()
     for there in (file, _log(file)):
         if there.exists():
@@ -159,6 +159,8 @@ def _write_file(
     texts: bool = True,
     picked: Collection[str] | None = (),
 ) -> None:
+    """Write the newest version to a file; write it again if a part proves damaged."""
+
     def attempt() -> None:
         version = store.version()
         parts, _ = freshness.split(store.here(version, picked))

@@ -102,6 +102,7 @@ def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | No
 
 
 def _write(made: pa.Table, ids: Sequence[str], of: Runs) -> None:
+    """Write a table to the cache, with one dictionary per column of ids."""
     make_folder(of.file.parent)
     with locked(of.home / "locks" / "gathered.lock"), written_aside(of.file, alone=True) as file:
         pq.write_table(

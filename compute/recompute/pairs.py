@@ -157,7 +157,7 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
 def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> Part:
     """Return the run of a system on a dataset. A shipped run is truncated, so it is not used if the
     system made `of` it is shipped, too: the run computed here is then complete. Raises Missing with
-    the next step, Unavailable if its file is damaged."""
+    the next step, and Unavailable if its file is damaged."""
     found = found_hits(bench, dataset.name, name, of=of)
     if found is None:
         raise Missing(

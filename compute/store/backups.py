@@ -75,8 +75,8 @@ class Outcome:
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
     """Back up a home to a folder, with everything saved so far, while others go on working. Parts
     that are damaged in the home are left out. Raises Conflict for a folder with other files, a
-    backup of another home or a backup in progress; Unavailable if the state's rows were altered and
-    the folder has a backup, which may be the last good one."""
+    backup of another home or a backup in progress; and Unavailable if the state's rows were altered
+    and the folder has a backup, which may be the last good one."""
     folder = folder.resolve()
     with _at_work(store.home, folder):
         identity = state.identity_of(store.engine)
@@ -176,7 +176,7 @@ def restore(
 ) -> Outcome:
     """Restore a backup into an empty home, in SQLite or PostgreSQL. All parts are compared with
     their SHA-256 before one transaction creates the state; until then nothing can open the home.
-    Raises Missing if there is no backup, Conflict if the home is not empty, Unavailable if the
+    Raises Missing if there is no backup, Conflict if the home is not empty, and Unavailable if the
     backup is damaged, unless `leave_out` allows damaged parts."""
     home, folder = settings.home, folder.resolve()
     make_folder(home)

@@ -110,6 +110,7 @@ def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
 
 
 def _is_readable(path: Path) -> bool:
+    """Return whether a file can be read as Parquet, row by row."""
     # Imported here because only a file of an old home without a SHA-256 needs PyArrow.
     import pyarrow as pa
 

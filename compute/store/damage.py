@@ -72,7 +72,7 @@ def told(parts: Iterable[Part]) -> list[str]:
 
 def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
     """Return the live part of an identity, verified once per machine. Raises Missing if there is
-    none, Unavailable if it is damaged."""
+    none, and Unavailable if it is damaged."""
     found = [store.verify(part) for part in store.parts(kind, dataset, system)]
     if not found:
         raise missing(kind, dataset, system)

@@ -72,10 +72,10 @@ def load(
     new: bool = False,
     replace: bool = True,
 ) -> Loaded:
-    """Return the dataset as parts; read it from its source only if that changed. An imported
-    dataset stays usable when its source is gone. Raises Missing if it cannot be found at all,
-    WrongInput with file and line if it is broken; Conflict if its name must be `new` but is taken,
-    or if it must not `replace` what has the name when it is published."""
+    """Return the dataset as parts; read it from its source only if the source has changed. An
+    imported dataset stays usable when its source is gone. Raises Missing if it cannot be found at
+    all, WrongInput with file and line if it is broken; and Conflict if its name must be `new` but
+    is taken, or if it must not `replace` what has the name when it is published."""
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
@@ -290,6 +290,7 @@ def _of(kind: str, content: str) -> str:
 
 
 def _batches(origin: Source, kind: str) -> Iterator[pa.RecordBatch]:
+    """Yield the documents in batches, with the number of words of each."""
     schema = pa.schema([field for field in KINDS[kind] if field.name not in ("dataset", "system")])
     rows: list[dict[str, Any]] = []
     for document in origin.documents():
@@ -309,6 +310,7 @@ def _add_split(
     kinds: Collection[str],
     about: dict[str, Any],
 ) -> None:
+    """Add the queries and judgements of the split, if they are among `kinds`."""
     n = [n_words(text) for text in content.queries["text"].fillna("")]
     rows = {"queries": content.queries.assign(n_words=n), "judgements": content.judgements}
     called = content.fingerprints
@@ -331,6 +333,7 @@ def _add_subtopics(
     called: str,
     about: dict[str, Any],
 ) -> None:
+    """Add the judgements by subtopic, or remove those of an earlier content."""
     kind = "subtopics"
     if subtopics is None:
         publication.remove(kind, dataset.name)

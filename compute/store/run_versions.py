@@ -111,7 +111,7 @@ def keep(
 ) -> dict[str, Any]:
     """Keep the live run as a version when `run` replaces it, with the label `said`; return entries
     for the new run's provenance. If both have equal hits, nothing is kept. Raises Conflict for a
-    label in use, Unavailable if the live run is damaged."""
+    label in use, and Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
     damage.refuse(old)

@@ -133,7 +133,7 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
     `adopting`, the home and its parts belong to this state from now on, whatever their previous
     state. Raises Outgrown for a home or state of a newer Beirscope, Conflict for a state to which
     the home or its parts do not belong, both before anything is written; Unavailable if the
-    database cannot be reached, WrongInput for a bad address or a broken home.json."""
+    database cannot be reached, and WrongInput for a bad address or a broken home.json."""
     # The marks are read before the state, since another machine creates its state before it marks.
     marks = ownership.read(settings.home)
     _refuse_newer(marks.format, len(to), str(settings.home))
@@ -528,6 +528,7 @@ def _state_format(engine: Engine) -> int:
 
 
 def _copy_sqlite(engine: Engine, file: Path) -> None:
+    """Copy the state's SQLite file."""
     # SQLite's own backup is used, since copying the file would release this process's locks on it.
     aside = file.with_suffix(".tmp")
     aside.unlink(missing_ok=True)

@@ -122,7 +122,7 @@ class Publication:
     ) -> Part:
         """Write a part; it replaces the live part of the same kind, dataset and system. `content`
         has the columns of the kind without dataset and system, as a frame, a table or a stream of
-        record batches. Raises ValueError for a missing column or an empty value, Conflict for a
+        record batches. Raises ValueError for a missing column or an empty value, and Conflict for a
         second part of one identity."""
         # Imported here because writing needs pandas and PyArrow, but listing does not.
         from compute.store.parts import KINDS, write_part

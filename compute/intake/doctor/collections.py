@@ -111,6 +111,7 @@ class _Collection:
         return splits
 
     def _queries(self, source: BeirSource) -> None:
+        """Count the queries and their words, and report empty ones."""
         queries = source.all_queries()
         words = queries["text"].map(n_words)
         self.query_ids = set(queries["query_id"])

@@ -103,6 +103,7 @@ _Tell = Callable[[str, int, int, str, str], None]
 
 
 def _ties(found: _Lines, tell: _Tell) -> None:
+    """Report hits of one query with equal scores."""
     order, same = None, found.follows & (found.score[1:] == found.score[:-1])
     if len(found.rises) or _n_pieces(found):  # equal scores need not be on adjacent lines
         order = np.lexsort((found.score, found.query))

@@ -38,7 +38,7 @@ def download(
     """Download the file at an address to `to`, once it is complete, has the right checksum and is
     accepted. An interrupted download is kept next to `to` and resumed, now or in a later call, as
     long as the server has the same version. Raises Unavailable if the server cannot be reached,
-    Missing if the file is gone, WrongInput if it is not the expected file."""
+    Missing if the file is gone, and WrongInput if it is not the expected file."""
     patience = patience or Patience()
     part = Partial(to, address, expected)
     failures, furthest, reached = 0, part.size, False

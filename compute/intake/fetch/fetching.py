@@ -37,7 +37,7 @@ def fetch(
     """Download the archive of a dataset into the folder of datasets. An archive that is here is
     kept, unless `again`. An interrupted download resumes where it stopped. Raises Unavailable if it
     fails, with the address and the place for a manual download; WrongInput for a file that is not
-    the expected one; Conflict while another process downloads the same file."""
+    the expected one; and Conflict while another process downloads the same file."""
     return bring(bench, offer(row), again=again, patience=patience)
 
 
@@ -65,6 +65,7 @@ def by_hand(found: Offer, to: Path) -> str:
 
 
 def _from_beir(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
+    """Download the archive from BEIR's address or the mirror."""
     address = archive_address(found, bench.settings)
     md5 = found.rows[0].md5
     assert md5 is not None

@@ -23,8 +23,8 @@ PREFIX = "irds:"
 
 def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
     """Load a dataset with ir_datasets, pack it in the BEIR layout, and import it as `called`.
-    Raises Unavailable if the package is missing or fails, Missing for an unknown name, WrongInput
-    if the dataset has no documents, queries or judgements."""
+    Raises Unavailable if the package is missing or fails, Missing for an unknown name, and
+    WrongInput if the dataset has no documents, queries or judgements."""
     identifier = name.removeprefix(PREFIX)
     called = called or identifier.strip("/").replace("/", "-")
     catalogue.own(called)

@@ -77,8 +77,8 @@ OFFERS: Mapping[str, Offer] = MappingProxyType(_offers())
 
 
 def offer(row: Dataset) -> Offer:
-    """Return the archive that contains a dataset. Raises WrongInput if there is none, Unavailable
-    with the reason if it cannot be downloaded."""
+    """Return the archive that contains a dataset. Raises WrongInput if there is none, and
+    Unavailable with the reason if it cannot be downloaded."""
     if row.group == "PyDocs":
         raise WrongInput(
             f"{row.name} needs no download: python -m compute run bm25 {row.name} builds it from"

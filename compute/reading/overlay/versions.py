@@ -67,6 +67,7 @@ class Overlays:
 
     @contextmanager
     def _cursor(self, seen: int, choice: Choice | None) -> Iterator[DuckDBPyConnection]:
+        """Yield a connection that sees the judgements up to `seen`, by this choice."""
         self._read_judgements(seen)
         with self.reading.cursor() as cursor:
             cursor.execute("set variable seen = ?", [seen])

@@ -117,7 +117,7 @@ def _number(error: BaseException) -> int | None:
         return error.errno if error.errno in _REFUSED else None
     text = str(error).lower()
     number = next((number for words, number in _WORDS.items() if words in text), None)
-    # A server, too, may deny permission; that is no failure of this machine.
+    # A server may deny permission, too; that is not a failure of this machine.
     ours = isinstance(error, OSError) or type(error).__module__.startswith(_LIBRARIES)
     return number if ours or number not in (errno.EACCES, errno.EPERM) else None
 

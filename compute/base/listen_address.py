@@ -77,7 +77,7 @@ def origins(
 
 
 def named(host: str, own: Collection[Origin]) -> set[Origin]:
-    """Return those of the dashboard's origins that match a request's Host header, or none."""
+    """Return the dashboard's own origins that match a request's Host header; none for others."""
     meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
     return {one for one in meant if one and one in own}
 

@@ -49,7 +49,7 @@ def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
 
 
 def _locked(held: TextIO, probes: int) -> bool:
-    """Return whether an exclusive lock was obtained within so many attempts."""
+    """Return whether an exclusive lock was obtained within this many attempts."""
     # `is_held` takes a shared lock for an instant, so a single refusal proves nothing.
     for _ in range(probes):
         try:

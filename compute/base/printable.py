@@ -27,7 +27,7 @@ class Bar:
         self._bar: tqdm[Any] | None = None
 
     def __call__(self, done: int, total: int, unit: str) -> None:
-        """Show that so many units of `total` (0: unknown) are done."""
+        """Show that `done` of `total` units (0: unknown) are done."""
         if self._bar is None or self._bar.unit != unit or done < self._bar.n:
             self.close()
             self._bar = tqdm(total=total or None, unit=unit, leave=False, file=sys.stderr)

@@ -28,8 +28,8 @@ def keep(secret: str) -> None:
 
 
 def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the text with *** in place of passwords in addresses, tokens, and secrets that come
-    from the environment or were kept."""
+    """Return the text with *** instead of passwords in addresses, tokens, and secrets that come
+    from the environment or from `keep`."""
     named = {value for name, value in environment.items() if _NAMES.search(name.upper())}
     for value in sorted(named | _LOADED, key=len, reverse=True):
         if len(value) >= _SHORTEST:

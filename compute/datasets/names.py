@@ -51,7 +51,7 @@ def plain(name: str) -> str:
 
 
 def column_of(name: str) -> str:
-    """Return the column that a name means, in any spelling; otherwise the name as by `plain`."""
+    """Return the column that a name means, in any spelling; otherwise, the `plain` name."""
     found = (of for table in (_COLUMNS, _ELSE) for of, names in table.items() if _in(name, names))
     return next(found, plain(name))
 

@@ -1,4 +1,4 @@
-"""Folders of this machine in which collections are sought, and the next step if none is found."""
+"""Folders of this machine that may hold collections, and the next step if none is found."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ _MEASURES = {"MRR@": "RR@", "Accuracy@": "Success@"}
 # Further published names of systems that are printed under several. v1's SBERT is
 # the cosine variant: its Table 2 equals that column of Table 10 wherever Table 10 is sound.
 _ALSO_PRINTED = {"SBERT": "sbert-cosine", "BM25+CE": "bm25+ce-electra"}
-# In its Table 3, on efficiency, each paper means its own BM25 by BM25.
+# In its Table 3, on efficiency, each paper calls its own BM25 by that name.
 _BM25_OF = {"BEIR v1": "bm25-elasticsearch", "BEIR v4": "bm25-multifield"}
 # v4 Table 4 has two values per system and measure; each is a separate source.
 _VARIANTS = ("original judgements", "after 980 added judgements")

@@ -84,7 +84,7 @@ class Names:
     by_identity: dict[int, str] = field(default_factory=dict)
     """The id of each object, by Python's `id(object)`."""
     by_ending: dict[str, set[str]] = field(default_factory=dict)
-    """The ids that end thus: `norm` and `linalg.norm` for numpy.linalg.norm."""
+    """The ids with each ending: `norm` and `linalg.norm` are endings of numpy.linalg.norm."""
 
 
 def build(library: str) -> Collection:

@@ -379,4 +379,4 @@ def _twice(where: str, line: int, query_id: str, doc_id: str) -> Trouble:
 
 
 def _ignore(trouble: Trouble) -> None:
-    """Ignore a problem: a second pass over a corpus need not report those of the first again."""
+    """Ignore a problem, which the first pass over the corpus has already reported."""

@@ -11,7 +11,7 @@ from compute.datasets.names import column_of
 from compute.datasets.scripts import segmented
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Maximum bytes of a line. A longer line is no document, and would only fill the memory."""
+"""Maximum bytes of a line. A longer line is not a document, and would only fill the memory."""
 
 HEADER = "query-id corpus-id score, separated by tabs"
 """The first line of a qrels file, as messages describe it."""
@@ -158,7 +158,7 @@ def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
 
 
 def _relevance(text: str) -> int | None:
-    """Return the whole number in a text; None if it is none or has too many digits."""
+    """Return the whole number in a text; None for any other text, or too many digits."""
     found = WHOLE.fullmatch(text.strip())
     return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
 

@@ -63,7 +63,7 @@ def folded(
     hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
 ) -> tuple[pa.Table, str]:
     """Return the hits with documents instead of their chunks, each at its best rank, and a sentence
-    on this. Ids of `known` documents are no chunks. Raises WrongInput if no hit is a chunk."""
+    on this. `known` documents are not chunks. Raises WrongInput if no hit is a chunk."""
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
     there = pa.array([*names], pa.string())

@@ -152,7 +152,7 @@ def with_all(
     alone: bool,
 ) -> tuple[DataFrame, list[str]]:
     """Return the rows of `compared` with each of several baselines, named in the column VERSION.
-    Stale baselines are left out with a remark; if all are stale, Missing is raised."""
+    Stale baselines are left out with a remark; if all are stale, raises Missing."""
     frames, remarks, stale = [], list[str](), list[Missing]()
     for one in runs:
         try:

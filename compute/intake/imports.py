@@ -368,7 +368,7 @@ def _ranked(
     depth: int = 0,
 ) -> tuple[runs.Run, dict[str, Any]]:
     """Return the run on the split's queries, and facts for its provenance: the hits of other
-    queries, remarks, and metadata. `depth` defaults to that of the settings."""
+    queries, remarks, and metadata. A `depth` of 0 means that of the settings."""
     own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
     dataset, corpus = loaded.dataset, loaded.lengths
     met = {"hits_of_other_queries": others} | _metadata(file)

@@ -118,7 +118,7 @@ class Prepared:
     texts: DataFrame
     """query_id, doc_id, query and document (their texts) of all pairs, in the order of asking."""
     asked: DataFrame
-    """The LLM's earlier requests with this identity, as by `journal.asked`."""
+    """The LLM's earlier requests with this identity, in the form of `journal.asked`."""
 
     def open(self, job: str = "", *, again: bool = False) -> DataFrame:
         """Return the rows of `texts` to ask about, with n_used, their number of attempts so far.

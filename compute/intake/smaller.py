@@ -1,5 +1,4 @@
-"""A sample of a stored corpus, such as the million DBPedia documents on which BEIR times
-systems."""
+"""A sample of a stored corpus, as BEIR times systems on a million documents of DBPedia."""
 
 import json
 import random

@@ -97,8 +97,7 @@ def lacks_texts(parts: Iterable[Part], name: str) -> bool:
 
 
 def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
-    """Return the stored dataset. Raises Missing if it is not stored, and Conflict if it has
-    texts."""
+    """Return the stored dataset. Raises Missing if there is none, and Conflict if it has texts."""
     found = stored(bench.store, dataset)
     if found is None:
         raise Missing(f"{dataset.name} is not stored: import it with its texts by import-dataset")

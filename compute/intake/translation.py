@@ -1,5 +1,4 @@
-"""Similarity of translated texts and their originals by a multilingual encoder (BEIR-PL, Table
-2)."""
+"""Similarity of translated texts and their originals, by a multilingual encoder (BEIR-PL)."""
 
 import random
 import time

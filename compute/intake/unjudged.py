@@ -23,8 +23,8 @@ from compute.store.loading import Loaded
 
 
 class OfRuns(Source):
-    """A source whose queries are those of runs, with the texts that these, or a file, contain. If
-    `judged` is given, it has the judgements, and defines the queries."""
+    """A source that has the queries of runs, and the texts in these runs or in a file. If `judged`
+    is given, it has the judgements, and defines the queries."""
 
     def __init__(
         self,

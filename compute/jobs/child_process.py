@@ -64,7 +64,7 @@ class Crew:
             return bool(self._at_work)
 
     def stranded(self, given: Collection[str]) -> set[str]:
-        """Return those of the workflows assigned to this worker that are not running here."""
+        """Return the workflows that are assigned to this worker but not running here."""
         with self._lock:
             return set(given) - self._at_work
 
@@ -81,8 +81,8 @@ class Crew:
 
     @contextlib.contextmanager
     def child_of_shards(self, task: str) -> Iterator["Child"]:
-        """Yield a child for a shard of a task: that of the previous shard if it still waits. After
-        the block it waits for another shard."""
+        """Yield a child for a shard of a task: the previous shard's child, if it is still waiting.
+        After the block it waits for another shard."""
         child = self._spare_of(task) or Child(self, task)
         with self._lock:
             self._children.add(child)

@@ -228,7 +228,7 @@ def _whole(one: Job, tasks: Collection[Job]) -> Job:
     if failed and state == FAILED and not error:
         error = of_failed(one, failed, failed[0].title)
     progress = running[0].progress if running else None
-    # A job starts before its tasks, which may wait for those of other jobs, so their start counts.
+    # A job starts before its tasks, which may wait for other jobs; the start of its tasks counts.
     begun = [task.started for task in tasks if task.started]
     started = max(min(begun), one.started) if begun and one.started else one.started
     now: dict[str, Any] = {"state": state, "error": error, "counts": dict(counts)}

@@ -37,7 +37,7 @@ class Watch:
         logs.write(self._settings, self._log, line)
 
     def __call__(self, done: int, total: int, unit: str) -> None:
-        """Report that so many units of `total` (0: unknown) are done."""
+        """Report that `done` of `total` units (0: unknown) are done."""
         now = time.monotonic()
         if unit != self._unit or done < self._start[1]:
             self._unit, self._start, self._saved = unit, (now, done), 0.0

@@ -28,7 +28,7 @@ one must live. The pause doubles whenever a worker lives for a shorter time."""
 
 
 def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
-    """Return the first free port from `first` on. Raises Unavailable after so many tries."""
+    """Return the first free port from `first` on. Raises Unavailable after `tries` ports."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for port in range(first, first + tries):
         with socket.socket(family) as probe:

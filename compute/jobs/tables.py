@@ -1,4 +1,4 @@
-"""The tables of the jobs database: those of DBOS, which are only read here, and two of our own.
+"""The tables of the jobs database: those of DBOS, which are only read here, and two of Beirscope.
 They are in `jobs.sqlite` of the home folder, or in PostgreSQL if the setting `state` names one."""
 
 import logging

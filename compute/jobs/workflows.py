@@ -80,7 +80,8 @@ def _share(
     number: int,
     same: str,
 ) -> Any:
-    """Return the handle of a child: a new one, or that of another task for the `same` work."""
+    """Return the handle of a child, which is new unless another task has one for the `same`
+    work."""
     with (
         SetWorkflowID(f"{_id()}.{number:04}"),
         SetWorkflowAttributes(about),

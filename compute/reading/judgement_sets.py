@@ -229,8 +229,8 @@ def cursor_of(
 
 @contextmanager
 def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
-    """Make `judged` the cursor's `judgements` in the with-block, to count holes; its scores
-    stay."""
+    """Make `judged` the cursor's `judgements` in the with-block, to count unjudged documents.
+    Scores stay unchanged."""
     cursor.register("judgements", judged.assign(dataset=dataset))
     cursor.execute("set variable judgement_set = ?", [_NAMELESS])
     try:

@@ -104,7 +104,7 @@ def _chosen(of: Runs, systems: Sequence[str], k: int) -> Counts:
     group, words, counts = (table[name].to_numpy() for name in ("group", "n_words", str(k)))
     some = (where >= 0) & (counts > 0)
     found = Counts(where[some], group[some], words[some], counts[some])
-    # The file is sorted by name; the caller's order may be another.
+    # The file is sorted by name, which may not be the caller's order.
     order = np.argsort(found.systems, kind="stable")
     return Counts(*(column[order] for column in found))
 

@@ -108,7 +108,7 @@ def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
 def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: bool) -> None:
     """Write the cost of building an index to its folder; `facts` are the searcher's facts about it.
     The cost of a build that was interrupted and `resumed` covers only its last part, so its times
-    are not used; nor are those of a build on dissimilar machines."""
+    are not used; neither are the times of a build on dissimilar machines."""
     record = {
         "seconds": cost.seconds,
         "bytes": _size(folder),
@@ -133,7 +133,7 @@ def _size(folder: Path) -> int:
 
 
 def of_index(folder: Path, documents: int) -> dict[str, float]:
-    """Return the measures of an index of so many documents; times only if measured here."""
+    """Return the measures of an index of `documents` documents; times only if measured here."""
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
     here = dict(provenance.hardware())

@@ -36,7 +36,7 @@ class Expanding(Protocol):
 
 def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
     """Return the queries that a generator generates for a corpus; if they are not stored, generate
-    and publish them. If `most` is above 0, at most so many documents, chosen by `sampled`, are
+    and publish them. If `most` is above 0, at most this many documents, chosen by `sampled`, are
     used. Raises WrongInput for a corpus without documents."""
     documents, collection = loaded.documents, loaded.dataset.collection
     if documents is None or loaded.lengths is None:

@@ -40,7 +40,7 @@ Index = Callable[[Pair], contextlib.AbstractContextManager[tuple[Path, bool]]]
 
 
 def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
-    """Return the queries to time, and all others, in random order; queries without text are
+    """Return the queries to time, and all others, in random order. Queries without text are
     omitted."""
     rows = queries.dropna(subset=["text"]).sort_values("query_id")
     asked = [row for row in zip(rows["query_id"], rows["text"], strict=True) if row[1].strip()]
@@ -136,7 +136,7 @@ def _input(bench: Bench, of: Pair, name: str) -> Pair:
     if row is None or row.search is None or imported:
         raise Unavailable(f"{name} was imported: its latency is unknown")
     ready = pair(bench, row, of.loaded.dataset)
-    # No index is built for this alone: combining stored runs does not need one.
+    # No index is built only for this: combining stored runs does not need one.
     if ready.names.index and not caches.holds(bench.settings, ready.names.index):
         raise Unavailable(f"the index of {name} is not kept here any more: run {name} --again")
     return ready

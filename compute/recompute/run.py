@@ -340,7 +340,7 @@ def score(
 def _measures_of(
     bench: Bench, loaded: Loaded, hits: Part, asked: Collection[str] = ()
 ) -> list[str]:
-    """Return those of a run's further measures, including its present ones, that are possible."""
+    """Return the further measures, including the present ones, by which a run can be scored."""
     before = scored_measures.more_of(bench.store.part("scores", hits.dataset, hits.system))
     of_settings = scored_measures.of_settings(bench.settings)
     named = scored_measures.more(before, of_settings, asked, scored_measures.of_dataset(loaded))

@@ -48,7 +48,7 @@ class Shard:
     """The system; empty for word counts, which need none."""
     first: int
     last: int
-    """The position after that of the last document."""
+    """The position after the last document."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Work:
 def of_index(pair: Pair) -> Work | None:
     """Return the work of building a pair's index; None if it cannot be divided."""
     maker, documents = pair.searcher, pair.documents
-    # Documents with generated queries are no part of the store, so that index is not divided.
+    # Documents with generated queries are not a part of the store, so their index is not divided.
     if documents is None or not isinstance(maker, Divisible) or isinstance(maker, Expanding):
         return None
     return Work(maker, documents, pair.loaded.dataset.name, pair.system.name)

@@ -17,7 +17,7 @@ from compute.systems.training.ict import Ict
 from compute.systems.training.recipes import Material, Recipe, material
 
 HARD_FROM = 100
-"""Hard negatives are drawn from so many top documents of BM25, if not judged relevant."""
+"""Hard negatives come from this many top documents of BM25, if not judged relevant."""
 
 
 @singledispatch

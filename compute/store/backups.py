@@ -227,9 +227,9 @@ def move(settings: Settings, jobs: More, more: More) -> None:
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
     """Assign a home to a state that will be created, so that nothing opens it; return the state's
-    identity. `refuse` may raise, and is not called if the same command was killed before its end.
-    Raises Conflict if a state exists, unless that command was killed after it created the state and
-    before it wrote its final mark."""
+    identity. `refuse` may raise an error, and is not called if the same command was killed before
+    its end. Raises Conflict if a state exists, unless that command was killed after it created the
+    state and before it wrote its final mark."""
     home = settings.home
     with locked(home / "locks" / "home.lock"):
         marks, engine = ownership.read(home), state.engine_of(settings)

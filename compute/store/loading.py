@@ -166,7 +166,7 @@ class Content:
         return found | (corpus if self.count.n_documents else {})
 
     def of(self, queries: DataFrame) -> "Content":
-        """Return the same content with these queries."""
+        """Return the same content with other queries."""
         return dataclasses.replace(self, queries=queries)
 
 

@@ -36,7 +36,7 @@ TREATED = {
 }
 """What ranking or importing a run counts in its provenance, and the meaning of each count."""
 COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
-"""Kinds of parts that are made from a dataset alone."""
+"""Kinds of parts that are made only from a dataset."""
 Identity = tuple[str, str, str]
 """Kind, dataset and system of a part."""
 _SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepage", "licence")

@@ -22,7 +22,7 @@ def of(store: Store, hits: Part) -> Part | None:
     """Return the further runs of a system with these hits; None if it has a single run. Raises
     Unavailable if they are damaged."""
     found = store.parts("repeats", hits.dataset, hits.system)
-    # Further runs of a first run that was replaced do not count.
+    # If the first run was replaced, its further runs do not count.
     found = [part for part in found if part.provenance["inputs"]["hits"] == hits.fingerprint]
     damage.refuse(store.verify(part) for part in found)
     return next(iter(found), None)

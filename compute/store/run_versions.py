@@ -134,7 +134,7 @@ def keep(
 def told(hits: Part, *, new: bool) -> str:
     """Return a sentence on a run that was imported as a version."""
     found = hits.provenance.get("run_version", {})
-    # A run with the same hits as the one it replaces has that run's date.
+    # A run with the same hits as its predecessor keeps the predecessor's date.
     if not new or "published" in found:
         return "the same hits as before: no version is made"
     if "label" not in found:

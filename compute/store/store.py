@@ -485,7 +485,7 @@ def part_of(row: Row[Any], root: Path) -> Part:
 
 
 def part_path(kind: str, part_id: str) -> Path:
-    """Return the path of a part below a root, built only from names of our own."""
+    """Return the path of a part below a root; it contains only names that we have chosen."""
     if kind not in COLUMNS:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(COLUMNS)}")
     return Path("parts") / kind / f"{part_id}.parquet"

@@ -120,8 +120,8 @@ class Ids:
 
 
 def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
-    """Return a hint for a file without a known id: two ids that differ only in spelling, otherwise
-    the first id of the file and that of the dataset."""
+    """Return a hint for a file without a known id: two ids that differ only in spelling, or else
+    the first ids of the file and of the dataset."""
     with scratch() as database:
         database.register("ids", pa.table({"id": own, "line": range(len(own))}))
         database.register("known", pa.table({"id": known}))

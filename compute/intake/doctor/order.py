@@ -1,5 +1,4 @@
-"""A run file's order of lines compared with its ranks and scores: ties, unsorted lists, odd
-ranks."""
+"""The order of a run file's lines against its ranks and scores: ties, unsorted lists, odd ranks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -141,7 +140,7 @@ def _sorting(found: _Lines, tell: _Tell) -> None:
 
 
 def _ranks(found: _Lines, tell: _Tell) -> None:
-    """Report ranks that are no numbers, always the same, or contradict the scores."""
+    """Report ranks that are not numbers, are all the same, or contradict the scores."""
     rank = found.rank
     words = np.flatnonzero(np.isnan(rank))
     if len(words):
@@ -163,8 +162,7 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
 
 
 def _upside_down(found: _Lines, tell: _Tell) -> None:
-    """Report if most scores rise down the lists, by rank if ranks mean anything, or else by
-    line."""
+    """Report if most scores rise down the lists, by informative ranks or else by line."""
     n = int(found.follows.sum())
     rank = found.rank if found.has_ranks else np.full(len(found.score), np.nan)
     tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())

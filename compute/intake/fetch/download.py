@@ -130,7 +130,8 @@ def _announced(response: Response) -> int | None:
 
 
 def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
-    """Raise WrongInput for a file that is far too large, Unavailable if there is no room for it."""
+    """Raise WrongInput for a file that is far too large, and Unavailable if it does not fit
+    here."""
     if total is not None and total > part.expected.limit:
         part.clear()
         raise WrongInput(_too_much(part, address, f"announces {total:,} bytes"))

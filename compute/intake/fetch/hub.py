@@ -53,8 +53,7 @@ def endpoint() -> str:
 
 
 def files(collections: Iterable[Collection], patience: Patience) -> list[File]:
-    """Return the files of collections. Raises Unavailable, or Missing for a file that the hub
-    lacks."""
+    """Return the files of collections. Raises Unavailable, or Missing if the hub lacks any."""
     return [file for one in collections for file in _files(one, patience)]
 
 

@@ -76,8 +76,7 @@ def _load(package: ModuleType, identifier: str) -> Any:
 
 
 def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[str, Path]]:
-    """Write the BEIR layout's three files, compressed; return their names in the archive and
-    paths."""
+    """Write the BEIR layout's three files, compressed; return their archive names and paths."""
     header = "query-id\tcorpus-id\tscore"
     judgements = (f"{q.query_id}\t{q.doc_id}\t{q.relevance}" for q in found.qrels_iter())
     contents = {

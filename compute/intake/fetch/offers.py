@@ -27,7 +27,7 @@ class Offer:
     """An archive, its content and its source."""
 
     name: str
-    """Name of the archive without `.zip`: its collection's, or that of the whole."""
+    """Name of the archive without `.zip`: that of its collection, or of all collections in it."""
     title: str
     rows: tuple[Dataset, ...]
     """The datasets of the catalogue that it contains: splits and parts."""
@@ -130,7 +130,7 @@ def here(found: Offer, settings: Settings) -> Path | None:
 
 def archive_address(found: Offer, settings: Settings) -> str:
     """Return the address of a BEIR archive, on the mirror if the settings name one. Raises
-    WrongInput for a mirror that is no web address."""
+    WrongInput for a mirror that is not a web address."""
     if not settings.mirror:
         return found.address
     mirror = checked(settings.mirror, "the setting mirror (BEIRSCOPE_MIRROR)")

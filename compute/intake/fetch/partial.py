@@ -83,8 +83,8 @@ class Partial:
 
     @contextmanager
     def growing(self, keep: bool) -> Iterator[BinaryIO]:
-        """Open the file to append or, unless `keep`, to rewrite it. Raises Unavailable if the disk
-        is full."""
+        """Open the file to append or, unless `keep`, to rewrite it. Raises Unavailable without
+        space."""
         make_folder(self.path.parent)
         self.in_one = not keep
         try:

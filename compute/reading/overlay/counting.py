@@ -156,7 +156,7 @@ class Tally:
         touched: dict[str, list[str]] = {}
         for dataset, query_id in self._cursor.execute(_TOUCHED).fetchall():
             touched.setdefault(dataset, []).append(query_id)
-        # Loaded before the transaction, so that official results stay if it is rolled back.
+        # These are loaded before the transaction, so that they stay if it is rolled back.
         official = {dataset: self._load(dataset) for dataset in touched}
         with self._transaction():
             for dataset, queries in touched.items():
@@ -231,7 +231,7 @@ class Tally:
         }
 
     def _known(self, documents: list[str]) -> set[str]:
-        """Return those of these documents that are judged for any query."""
+        """Return the documents among these that are judged for any query."""
         found = self._cursor.execute(_KNOWN, {"documents": documents}).fetchall()
         return {document for (document,) in found}
 

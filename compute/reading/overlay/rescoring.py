@@ -1,6 +1,6 @@
 """Rescoring of some queries of a dataset, for all its systems at once. The scores of a dataset are
 one array. A judgement changes the values of its query and, for measures that depend on judgements
-for any query, those of other queries that retrieve the document."""
+for any query, the values of other queries that retrieve the document."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

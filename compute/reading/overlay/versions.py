@@ -133,7 +133,7 @@ class Overlays:
         try:
             self._tally.count(overlay, seen)
         except BaseException:
-            # The scores may be incomplete; the overlay is in no list any more.
+            # The scores may be incomplete, and the overlay is no longer in any list.
             self._tally.drop(overlay)
             raise
         used = [version for number, version in self._in_use if number == overlay.number]

@@ -147,9 +147,9 @@ def own(
     drop_self: bool = False,
     level: int = 1,
 ) -> Dataset:
-    """Return the record of a user's dataset. `mine/dev` is the split dev of the collection `mine`.
-    Raises WrongInput for a name that cannot be part of an address and for an unknown language, and
-    Conflict for a name of the catalogue."""
+    """Return the record of a user's dataset. `mine/dev` is the split dev of the collection `mine`;
+    `drop_self` and `level` as in `Dataset`. Raises WrongInput for a name that cannot be part of an
+    address and for an unknown language, and Conflict for a name of the catalogue."""
     if not _LANGUAGE.fullmatch(language):
         raise WrongInput(
             f"language {language[:20]!r}: give an ISO code, such as en or zh, or unknown"

@@ -335,7 +335,7 @@ def _judgement_lines(
     def parse(line: str) -> Judgement | None:
         nonlocal order
         if not order:
-            order = records.QRELS
+            order = records.QRELS  # so that a bad header is reported only once
             order = records.header(line)
             return None
         return records.judgement(line, order)

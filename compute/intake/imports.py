@@ -336,7 +336,8 @@ def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[st
 def _read(
     file: Path, *, any_tag: bool, how: shapes.How | None
 ) -> tuple[str, pa.Table, doctor.Tally, str]:
-    """Return the tag and the hits of a run file, remarks on its order, and its SHA-256."""
+    """Return the tag and the hits of a run file (lines may have different tags if `any_tag`),
+    remarks on its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
         tag, hits = _hits(file, any_tag=any_tag, how=how)
@@ -368,7 +369,8 @@ def _ranked(
     depth: int = 0,
 ) -> tuple[runs.Run, dict[str, Any]]:
     """Return the run on the split's queries, and facts for its provenance: the hits of other
-    queries, remarks, and metadata. A `depth` of 0 means that of the settings."""
+    queries, remarks, and metadata. `drop_self` drops each query's own document; a `depth` of 0
+    means that of the settings."""
     own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
     dataset, corpus = loaded.dataset, loaded.lengths
     met = {"hits_of_other_queries": others} | _metadata(file)

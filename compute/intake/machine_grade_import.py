@@ -115,8 +115,8 @@ def from_run(
     replace: bool = False,
 ) -> Taken:
     """Derive grades from a stored run's scores: a grade is the number of thresholds, or quantiles,
-    that a score reaches. Raises as `damage.run` does, and WrongInput unless either thresholds or
-    quantiles are given."""
+    that a score reaches. `replace` replaces other grades. Raises as `damage.run` does, and
+    WrongInput unless either thresholds or quantiles are given."""
     start = time.perf_counter()
     recompute.stored_dataset(bench.store, dataset)
     part = damage.run(bench.store, dataset.name, system)

@@ -277,7 +277,8 @@ def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
 
 
 def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
-    """Return the estimated cost of asking about all open pairs."""
+    """Return the estimated cost of asking about all open pairs; `again` is as in
+    `Prepared.open`."""
     rows = ready.open(again=again)
     usual = most = 0
     for query, document in zip(rows["query"], rows["document"], strict=True):
@@ -385,7 +386,8 @@ class _Asker:
             raise self._aside[0][1]
 
     def _asked(self, pair: _Pair, *, reminded: bool) -> str:
-        """Return the outcome of a request, which is sent again while the server fails."""
+        """Return the outcome of a request, which is sent again while the server fails. If
+        `reminded`, the prompt asks once more for only a grade."""
         messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
         reason = request = ""
         answered = self._answered

@@ -115,7 +115,7 @@ def _check(rows: DataFrame, cells: Sequence[Cell], path: Path, *, percent: bool)
 
 
 def _value(score: str, place: str, *, percent: bool) -> float:
-    """Return a score as a fraction. Raises WrongInput with its place."""
+    """Return a score as a fraction; `percent` says that all are in percent. Raises WrongInput."""
     per = 100 if percent or score.endswith("%") else 1
     try:
         value = float(score.removesuffix("%").replace("_", "no digit"))

@@ -113,10 +113,11 @@ def put(
     weight: str | None = None,
     baseline: str | None = None,
 ) -> tuple[Part, bool]:
-    """Publish labels (COLUMNS) in addition to those of a dataset. Returns the part, and whether it
-    is new. Its provenance is `made`, with the origin of each key's labels under `keys`, and the
-    declarations as in `declare` under FAMILY, WEIGHT and BASELINE. Raises Conflict and WrongInput
-    as `import_file` does, and Missing if a declared key has no labels."""
+    """Publish labels (COLUMNS) in addition to those of a dataset, or with `replace` instead of
+    those of the same keys. Returns the part, and whether it is new. Its provenance is `made`, with
+    the origin of each key's labels under `keys`, and the declarations as in `declare` under FAMILY,
+    WEIGHT and BASELINE. Raises Conflict and WrongInput as `import_file` does, and Missing if a
+    declared key has no labels."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
@@ -318,7 +319,7 @@ def _of_kinds(
     rows: DataFrame, file: Path, roles: Collection[str | None], *, left_out: bool
 ) -> tuple[DataFrame, list[str]]:
     """Return the distinct rows of the keys that make query groups, and the keys left out. Unless
-    keys may be left out, raises WrongInput for the first of these."""
+    keys may be `left_out`, raises WrongInput for the first of these."""
     rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
     wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
     values = rows[~rows["key"].isin(list(roles))].groupby("key")["value"].nunique()
@@ -387,8 +388,8 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
 def _beside(
     old: Part | None, rows: DataFrame, roles: Collection[str], *, replace: bool
 ) -> DataFrame:
-    """Return the rows together with the stored ones. Raises Conflict for another label of a query,
-    and WrongInput if a key then has too many values."""
+    """Return the rows together with the stored ones, without those that they `replace`. Raises
+    Conflict for another label of a query, and WrongInput if a key then has too many values."""
     if old is not None:
         given = {*rows["key"]} - {*roles}
         stored = recompute.read(old)[COLUMNS]

@@ -96,8 +96,9 @@ def start(
 ) -> Started:
     """Queue a job for a person, or join a job that already does the same. `only` restricts it to
     some pairs of systems and datasets, by canonical names. Targets that are up to date are left out
-    unless `again`. Raises WrongInput, Missing or Unavailable for names that cannot be run; and
-    Unavailable also if the database cannot be reached or too many jobs were started."""
+    unless `again`. `drop_equal_ids` is as in `pairs.pair`. Raises WrongInput, Missing or
+    Unavailable for names that cannot be run; and Unavailable also if the database cannot be reached
+    or too many jobs were started."""
     row = _kind(kind)
     named = row.targets(store, systems, datasets)
     targets = [target for target in named if only is None or target in only]

@@ -219,8 +219,8 @@ def _fill(
     texts: bool = True,
     in_full: bool = False,
 ) -> None:
-    """Create every table and view. With `bulk`, parts become tables, for a file to share; with
-    `in_full`, views use full paths on this machine."""
+    """Create every table and view. With `bulk`, parts become tables, for a file to share, without
+    texts unless `texts`; with `in_full`, views use full paths on this machine."""
     instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     given = provenance.without_folders(part.system for part in parts) if bulk else {}
     connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])

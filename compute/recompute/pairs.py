@@ -47,8 +47,9 @@ def names(
     drop_self: bool,
     stored: Stored = _none_stored,
 ) -> Names:
-    """Return the fingerprints of index and hits; nothing is read or computed. Raises Missing if an
-    input run is neither stored nor in the catalogue."""
+    """Return the fingerprints of index and hits; `drop_self` says that the hits lack each query's
+    own document. Nothing is read or computed. Raises Missing if an input run is neither stored nor
+    in the catalogue."""
     searcher = in_language(searcher, loaded.dataset.language)
     corpus = [documents.fingerprint] if documents else []
     about = {

@@ -42,9 +42,9 @@ def named(text: str, dataset: str) -> System:
 
 
 def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -> Trained:
-    """Train the system that `named` returned and publish its model; do nothing if it is stored. An
-    interrupted training resumes at its last checkpoint. Raises Unavailable, before anything is
-    done, if something is missing."""
+    """Train the system that `named` returned and publish its model; do nothing if it is stored,
+    unless `again`. An interrupted training resumes at its last checkpoint. Raises Unavailable,
+    before anything is done, if something is missing."""
     recipe = row.recipe
     assert recipe is not None
     recipe.check()

@@ -197,8 +197,9 @@ def publish(
     **about: Any,
 ) -> Loaded:
     """Publish the corpus that was read, and parts of these kinds; `about` is added to the
-    provenance. `command` reproduces it, if that is not the dataset's own command. Raises Conflict
-    if the source changed meanwhile, or if the name is taken, as in `load`."""
+    provenance. `command` reproduces it, if that is not the dataset's own command. `new` and
+    `replace` are as in `load`. Raises Conflict if the source changed meanwhile, or if the name is
+    taken."""
     count = content.count
     about = provenance.record(
         command or origins.command(dataset, origin),

@@ -157,7 +157,8 @@ def _add(
     patience: Patience,
     progress: Progress,
 ) -> None:
-    """Append the body of an answer to the part. Raises Cut if it breaks off."""
+    """Append the body of an answer to the part, or replace it unless `keep`. Raises Cut if it
+    breaks off."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
         raise Unavailable(

@@ -84,8 +84,7 @@ def listed() -> None:
 
 
 def _texts_first() -> None:
-    """If no dataset with runs has texts, say that assessors would see ids, and link to the
-    import."""
+    """If no dataset with runs has texts, say that assessors would see ids; link to the import."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
         drawing.caption(
@@ -269,8 +268,7 @@ def _turn() -> dict[str, Any]:
 
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
-    """Return the sheets of pairs by id, caching earlier sheets, so that a key press reads
-    little."""
+    """Return the sheets of pairs by id; cached ones make a key press read little."""
     judged = queue.texts(reading.parts(), task.dataset)
     of, known = st.session_state.get(f"_sheets-{scope}", (judged, {}))
     known = known if of == judged else {}

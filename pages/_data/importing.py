@@ -137,8 +137,7 @@ def _looked_at(to: str, files: Sequence[File]) -> Answers:
 
 
 def _hows(files: Sequence[File], runs: DataFrame | None = None) -> list[dict[str, Any]]:
-    """Say how to read each file, by the user's answers and the first stages in the table of
-    runs."""
+    """Return how to read each file, by the user's answers and the table's first stages."""
     said = st.session_state.get("_said_of_files", {})
     pairs = () if runs is None else zip(runs["File"], runs[_FIRST], strict=True)
     firsts = {file: {"after": first} for file, first in pairs if first}
@@ -312,8 +311,7 @@ def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
 
 
 def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
-    """Draw the runs to import, with names and first stages; return them as the user changed
-    them."""
+    """Draw the runs to import, with names and first stages, and return the edited table."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
     rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})

@@ -27,8 +27,7 @@ _LABELS = {OFFICIAL: "Official qrels", ADDED: "Official + added"}
 
 
 def begin(title: str) -> None:
-    """Set the judgements that this run of a page counts; draw the switch if there are added
-    ones."""
+    """Set the judgements that count in this run of a page; draw the switch if some are added."""
     pickers.begin()
     asked = st.query_params.get("dataset", "")
     published = title == "Leaderboard" and not (

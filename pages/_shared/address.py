@@ -161,15 +161,13 @@ def remember(key: str, name: str) -> None:
 
 
 def chosen(key: str, names: dict[str, str], usual: str = "") -> str:
-    """Return the address's name or else `usual`, if it is among `names`; else the first name, if
-    any."""
+    """Return the address's name, else `usual`, if `names` has it; else the first name, if any."""
     named = (st.query_params.get(key, ""), usual)
     return next((name for name in named if name in names), next(iter(names), ""))
 
 
 def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
-    """Draw a picker of `names` (name -> label; labels may be equal), stored in the address under
-    `key`."""
+    """Draw a picker of `names` (name -> label, perhaps equal ones), stored under `key`."""
     st.session_state[f"_{key}"] = shown = export.picked(key, chosen(key, names, usual))
     pickers.note(key, [shown])
 

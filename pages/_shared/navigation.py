@@ -118,8 +118,7 @@ def plot(part: records.Figure, go: Callable[..., None]) -> None:
 def table(
     part: records.Table, shown: DataFrame | Styler, go: Callable[..., None], **options: Any
 ) -> None:
-    """Draw a table as a frame; a click in a row calls `go` with its values. `options` as in
-    `st.dataframe`."""
+    """Draw a table; a click in a row calls `go` with its values. `options` as in `st.dataframe`."""
     # The old row would stay selected when another is chosen elsewhere, so that makes a new table.
     whole = part.selected is not None
     widget = f"{part.key}_{part.selected}" if whole else part.key

@@ -138,8 +138,7 @@ def slide(label: str, key: str, *, default: float) -> float:
 
 
 def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:
-    """Draw a field for a number from LEAST to LARGEST, stored in the address; None if it is
-    empty."""
+    """Draw a field for a number from LEAST to LARGEST or none, stored in the address."""
 
     def meant(named: list[str]) -> float | None:
         try:

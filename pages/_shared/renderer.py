@@ -223,8 +223,7 @@ def _choice(choice: records.Choice, above: Any) -> str:
 
 
 def _is_unknown(key: str) -> bool:
-    """Return true if the address names what no page has; a dataset may only lack this page's
-    data."""
+    """Return true if the address names what no page has; a dataset may only lack data here."""
     known = dataset_facts.titles() if key == "dataset" else ()
     return any(one.name not in known for one in address.wrong(key))
 

@@ -29,8 +29,7 @@ File = UploadedFile | Inside
 
 def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
     """Return the files, replacing an archive that is not a BEIR archive by its files, unpacked
-    once. Raises WrongInput for an archive that is damaged, empty, or has too many or too large
-    files."""
+    once. Raises WrongInput if it is damaged, empty, or has too many or too large files."""
     ids = {file.file_id for file in files}
     before: dict[str, list[Inside]] = st.session_state.get("_inside", {})
     held = {name: inside for name, inside in before.items() if name in ids}

@@ -47,8 +47,7 @@ class Draft:
     lowest: int
     """The lowest place of any pair."""
     free: list[dict[str, Any]]
-    """Rows that may move, by place: twice as many as will, since some may be handed out
-    meanwhile."""
+    """Rows that may move, by place: twice as many as will, since some may be handed out."""
     best: list[Pair]
     """Pairs not yet handed out that the new order puts first."""
 

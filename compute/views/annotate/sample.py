@@ -33,13 +33,11 @@ class Sample:
         return cls(ask, task, select.framed(lists, task.depth), official, measure)
 
     def judged(self) -> DataFrame:
-        """Return query_id, doc_id, relevance of the official and the added judgements that
-        count."""
+        """Return query_id, doc_id, relevance of official judgements, and added ones that count."""
         rows = self.ask(select_added.rows, dataset=self.task.dataset, added=False)
         return sets.with_added(self.official, rows, self.ask.counting)
 
     def estimated(self, machine: DataFrame | None = None) -> Estimated:
-        """Return the estimates, corrected by an LLM's grades if given. Raises Missing,
-        WrongInput."""
+        """Return estimates, corrected by an LLM's grades if given. Raises Missing, WrongInput."""
         asked = self.task, self.frame, self.judged(), self.measure
         return estimated.estimated(self.ask.store, *asked, machine)

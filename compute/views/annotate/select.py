@@ -50,8 +50,7 @@ class StoredTops:
     block: int = BLOCK
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
-        """Return blocks of lists as `orders.Tops` says; the first ten ranks come from a stored
-        extract."""
+        """Return blocks as `orders.Tops` says; the first ten ranks come from a stored extract."""
         found = files(
             self.cursor, "top" if depth <= top_ranks.DEPTH else "hits", self.dataset, systems
         )
@@ -79,8 +78,7 @@ class StoredTops:
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
         """Return the lists for the officially judged queries (the basis of scores), or for all if
-        none is judged: ranks, down to the stored depth, of the pairs in some system's top
-        `depth`."""
+        none is: ranks, down to the stored depth, of the pairs in some system's top `depth`."""
         return framed(lists(self.cursor, self.dataset, list(systems), depth), depth)
 
     def machine(self, name: str) -> DataFrame | None:

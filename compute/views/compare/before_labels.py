@@ -200,8 +200,8 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
 
 
 def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
-    """Return the queries whose lists differ most: dataset, query_id, text, rbo, shared, and for
-    each side the highest document that only its top list has, and its rank: only_a, at_a, only_b,
+    """Return the queries whose lists differ most: dataset, query_id, text, rbo, shared, and per
+    side the highest document that only its top list has, with its rank: only_a, at_a, only_b,
     at_b."""
     changed = changed_queries(tops).rename("changed").reset_index()
     few = rows.merge(changed[changed["changed"]], on=["dataset", "query_id"])

@@ -134,8 +134,7 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
 
 
 def _places(both: DataFrame) -> DataFrame:
-    """Return each place: x, y, n (its queries), and dataset, query_id and text of the first
-    query."""
+    """Return x, y, n (queries there), and dataset, query_id, text of a query, for each place."""
     step = GRID if len(both) > MOST_MARKS else 1000
     x, y = ((both[name] * step).round() / step for name in ("value_b", "value_a"))
     named = {name: (name, "first") for name in ("dataset", "query_id", "text")}

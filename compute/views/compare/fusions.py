@@ -73,8 +73,7 @@ def swept(rows: DataFrame, measure: str) -> Swept | None:
 
 
 def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
-    """Return each setting's means over queries, which have a `share` of it, with the 95%
-    interval."""
+    """Return each setting's means, in which queries have a `share`, with the 95% interval."""
     values = wide["value"].to_numpy()
     mean = share @ values
     # Queries vary around the mean of their part; a single query has no variance.

@@ -257,8 +257,7 @@ def _left(found: Estimated) -> int:
 
 
 def _more(found: Estimated, task: Task, difference: float) -> int | None:
-    """Return the judgements expected until a decision, or all that remain; None before the
-    first."""
+    """Return the expected judgements until a decision, or those left; None before the first."""
     if not found.n:
         return None
     left, has, needed = _left(found), found.estimates, _fewest(found.estimates, task)

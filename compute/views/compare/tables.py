@@ -121,8 +121,7 @@ def outcomes(found: Verdict, titles: Titles) -> str:
 
 
 def _significance(p: float, family: tuple[float, int] | None) -> str:
-    """State significance by a pair's own p, and by `family`: the corrected p and the number of
-    pairs."""
+    """State significance by a pair's own p and by `family`: corrected p, number of pairs."""
     if family is None:
         return f"{'significant' if p < ALPHA else 'not significant'} ({_said(p)})"
     after = f"after correction for {family[1]:,} pairs"

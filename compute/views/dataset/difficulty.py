@@ -79,9 +79,8 @@ def _hover(row: Any, n: int) -> str:
 
 @drawing
 def judged(grades: DataFrame, *, theme: str) -> go.Figure:
-    """Draw judged documents per query by grade, queries with most relevant documents first.
-    `grades`: dataset, query_id, relevance, n. A bar's customdata is the dataset and id of its
-    query."""
+    """Draw judged documents per query by grade, queries with most relevant ones first. `grades`:
+    dataset, query_id, relevance, n. A bar's customdata is the dataset and id of its query."""
     wide = by_query(grades)
     levels = [int(str(level)) for level in wide]
     edges = binned_queries.groups(len(wide))
@@ -122,8 +121,7 @@ def _judged_layout(wide: DataFrame) -> dict[str, Any]:
 
 
 def by_query(grades: DataFrame) -> DataFrame:
-    """Return a row per query (dataset, query_id), most relevant documents first; a column per
-    grade."""
+    """Return a row per query, most relevant documents first, and a column per grade."""
     wide = grades.pivot_table(
         index=["dataset", "query_id"], columns="relevance", values="n", fill_value=0
     )

@@ -142,8 +142,7 @@ def _usual(view: View, names: Sequence[str]) -> str:
 
 
 def _compared(view: View, baseline: str, system: str) -> Link:
-    """Return a link to Compare: the system with the baseline, or the baseline with the best
-    other."""
+    """Return a link to Compare: the system with the baseline, or the baseline with the best."""
     if system == baseline:
         others = [name for name in view.ranked()["system"] if name != baseline]
         baseline = others[0] if others else baseline

@@ -386,8 +386,7 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
 
 
 def published_effect(effect: DataFrame) -> Table:
-    """Return the paper's own table, best after judging first; `effect`: title, before, after,
-    hole."""
+    """Return the paper's table, best after judging first; `effect`: title, before, after, hole."""
     rows = effect.assign(change=effect["after"] - effect["before"])
     rows = rows.sort_values("after", ascending=False, kind="stable")
     columns = [

@@ -93,8 +93,7 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
 
 
 def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
-    """Yield a cell per pair: x and y (places of the better and the worse system), lead, kind,
-    hover."""
+    """Yield per pair: x and y (places of the better and worse system), lead, kind, hover."""
     places = {system: place for place, system in enumerate(rows["system"])}
     titles = [looks.escape(title) for title in rows["title"]]
     for pair in pairs.to_dict("records"):

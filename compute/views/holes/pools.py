@@ -168,8 +168,7 @@ def left_out_table(rows: DataFrame, measure: str) -> Table:
 
 
 def gains_table(rows: DataFrame, measure: str) -> Table:
-    """Return each system's score change from added judgements; `rows`: from `pools.gains`,
-    titled."""
+    """Return each system's gain from added judgements; `rows`: from `pools.gains`, with titles."""
     rows = rows.assign(gain=rows["value_added"] - rows["value"])
     columns = [
         Column("System", "title"),

@@ -39,8 +39,7 @@ class Board:
     value), rank (by the average; absent unless the system has all of these), best (true for the
     first of several ranked systems)."""
     counted: tuple[str, ...]
-    """Datasets in averages and wins: zero-shot if half of the systems have a score on one, else
-    all."""
+    """Datasets in averages and wins: zero-shot ones if half of the systems have one, else all."""
     averaged: tuple[str, ...]
     """The datasets of `counted` that averages cover, chosen by `in_common`."""
 

@@ -67,8 +67,7 @@ def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
 def of_datasets(
     cells: DataFrame, datasets: DataFrame, wanted: Mapping[str, Collection[str]]
 ) -> DataFrame:
-    """Keep the cells on datasets with a `wanted` value in each column (any value if none is
-    given)."""
+    """Keep the cells on datasets that have a `wanted` value in each column, if any are wanted."""
     kept = datasets
     for column, values in wanted.items():
         kept = kept[kept[column].isin(list(values))] if values else kept
@@ -147,8 +146,8 @@ _SPOKEN = {"en": ", English", "pl": ", Polish"}
 
 def by_language(printed: DataFrame) -> DataFrame:
     """Split a published table in two languages into one system per language, on the English
-    dataset, so that no mean mixes languages. Other tables, or unknown datasets, leave it
-    unchanged."""
+    dataset, so that no mean mixes languages. Other tables, or unknown datasets, are left as they
+    are."""
     known = printed["dataset"].isin(list(DATASETS))
     language = printed["dataset"][known].map(lambda name: DATASETS[name].language)
     if language.nunique() < 2 or not known.all():
@@ -166,8 +165,7 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Return the cells that have a run and a sound published score; the value is computed minus
-    published."""
+    """Return the cells with a run and a sound published score; `value` is the difference."""
     sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
     both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
     pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)

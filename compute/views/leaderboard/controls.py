@@ -239,8 +239,7 @@ def _filters(ask: Ask, choices: Mapping[str, Sequence[str]], numbers: str) -> St
 
 
 def computed(ask: Ask, measure: str, of: Filter, added: bool | None = None) -> DataFrame:
-    """Return the cells of stored runs, weighted on the datasets in `of.weights`; `added` as in
-    `Ask`."""
+    """Return cells of stored runs, weighted on the datasets in `of.weights`; `added`: see `Ask`."""
     means = ask(select.means, measure=measure, added=added)
     if of.weights:
         by = ask(standings.by_weight, datasets=[*of.weights], measure=measure, added=added)

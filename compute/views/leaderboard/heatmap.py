@@ -287,8 +287,7 @@ def _cells(view: _View) -> Iterator[_Cell]:
 
 
 def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
-    """Return the board's cells, with share and gap, by dataset and system; and those of
-    averages."""
+    """Return the cells of the board and of averages, with share and gap, by dataset and system."""
     frame = view.board.cells.assign(
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),

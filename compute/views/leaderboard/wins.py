@@ -90,8 +90,7 @@ def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | Non
 
 
 def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
-    """Return the dots with position (x, y), tooltip and worth (the difference; larger is
-    better)."""
+    """Return the dots with x, y, hover and worth (the difference; larger is better)."""
     names = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = _titles(board)
     x = gaps["difference"].clip(-BEYOND, BEYOND)

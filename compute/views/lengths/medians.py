@@ -34,8 +34,7 @@ Columns = Mapping[str, str]
 
 
 def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
-    """Return each dataset's systems, shortest documents first, then corpus and relevant
-    documents."""
+    """Return each dataset's systems by median, then its corpus and relevant documents."""
     cells = _placed(medians)
     columns = _columns(cells, named)
     lists = []

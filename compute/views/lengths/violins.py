@@ -35,8 +35,7 @@ _LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
 """In a one-column figure, fewest and most pixels of a row, and most pixels of all rows. With these,
 19 rows and their heading are at most 100 mm high."""
 _LETTERS, _LETTER, _MEDIAN = 22, 11.5, 52
-"""In a one-column figure: most letters of a name, pixels of a letter, and of the median's
-column."""
+"""In a one-column figure: most letters of a name, pixels of a letter and of the medians."""
 
 Row = Mapping[Hashable, Any]
 Values = NDArray[np.float64]
@@ -68,8 +67,7 @@ def finding(rows: DataFrame) -> str:
 
 
 def by_relevance(summaries: DataFrame) -> DataFrame:
-    """Return rows by grade in the form of `beside_corpus`: the corpus, then the highest grade
-    first."""
+    """Return the corpus and the grades, highest first, as rows in the form of `beside_corpus`."""
     judged = summaries[summaries["of"] == "judged"]
     judged = judged.assign(grade=judged["relevance"].astype(int)).sort_values("grade")[::-1]
     titles = [
@@ -174,8 +172,7 @@ def _low(n_rows: int) -> float:
 
 
 def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
-    """Return a logarithmic axis with ticks such as 1, 2 and 5 (`narrow`: 1 and 3) times powers of
-    ten."""
+    """Return a logarithmic axis with ticks at 1, 2, 5 (`narrow`: 1, 3) times powers of ten."""
     bases = (1, 3) if narrow and high > 10 * low else (1, 2, 5)
     steps = [base * 10**power for power in range(9) for base in bases]
     marks = [step for step in steps if low <= step <= high]
@@ -304,8 +301,7 @@ def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
 def _medians(
     records: Sequence[Row], corpus: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """Return the right column: each median and, with enough room, its difference from the
-    corpus."""
+    """Return the right column: each median and, unless `narrow`, its difference from the corpus."""
     muted = looks.palette(theme).muted
     at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4 if narrow else 12}
     at |= {"font": {"size": _LETTER}} if narrow else {}

@@ -166,8 +166,7 @@ def _size(count: float) -> float:
 
 
 def _pixels(points: DataFrame, room: Room) -> tuple[float, np.ndarray]:
-    """Return the height needed by points, and the points, scaled equally both ways to fill the
-    width."""
+    """Return the height needed, and the points, scaled equally both ways to fill the width."""
     spread = points[["x", "y"]].to_numpy(dtype=float)
     if not len(spread):
         return 2 * MARGIN, spread
@@ -228,7 +227,7 @@ def values(
     theme: str,
     room: Room = PAGE,
 ) -> list[line_values.Value]:
-    """Place the similarities of the strongest lines. `nodes`: dataset, x, y, size; `named`: their
+    """Place the similarities of the strongest lines; `nodes`: dataset, x, y, size; `named`:
     names."""
     led = leaders(nodes, named, theme, room)
     covered = [label.box for label in named]

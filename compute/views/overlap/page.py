@@ -169,8 +169,7 @@ def _pair_link(numbers: str, *pair: str) -> Link:
 
 
 def _heatmap(view: View, square: DataFrame) -> Steps:
-    """Yield the triangle and a table of pairs; a click opens the pair below, if its words are
-    counted."""
+    """Yield the triangle and a table of pairs; a click opens a pair whose words are counted."""
     square = square.loc[names := _order(view, square), names]
     rows = view.pairs.sort_values("similarity", ascending=False, kind="stable")
     titles = view.titles

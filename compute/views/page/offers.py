@@ -55,8 +55,7 @@ def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
 
 
 def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
-    """Return the two default systems, by official judgements; those trained on the dataset are
-    last."""
+    """Return the default systems by official judgements; those trained on the dataset are last."""
     leading, of = ask(catalogue.leading, added=False, dataset=dataset), dataset.partition("/")[0]
     learnt = {
         name: of in {one.partition("/")[0] for one in learnt_from(name, {})}
@@ -86,8 +85,7 @@ def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> 
 
 
 def told(known: Sequence[str]) -> list[str]:
-    """Describe each lexical system by settings and tables that print it, since titles are
-    ambiguous."""
+    """Describe each lexical system, whose title is ambiguous, by its settings and tables."""
     rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
     lines = {
         row.title: "; ".join([*row.settings.split("; ")[:3], *_printed(row)])

@@ -38,8 +38,7 @@ Opens = Link | Callable[..., Link | None]
 
 @dataclass(frozen=True)
 class Button:
-    """A link to a page; without a page, or with an icon, a button that sets this page's
-    controls."""
+    """A link to a page; without a page, or with an icon, a button that sets controls here."""
 
     label: str
     opens: Link
@@ -196,8 +195,7 @@ class Column:
 
     head: str
     field: str | Sequence[str] = ""
-    """By default the heading. Several fields are one text on the page, separate columns in
-    files."""
+    """By default the heading. Several fields form one text on the page, but columns in files."""
     format: Format | str = ""
     """A function that formats a value on the page and in print, or the browser's number format."""
     unit: str = ""

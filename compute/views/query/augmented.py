@@ -38,8 +38,7 @@ def relative(query: DataFrame) -> DataFrame:
 
 @drawing
 def bars(query: DataFrame, theme: str) -> go.Figure:
-    """Draw word pieces (piece, in_query, weight, share) as bars: those of the query, then the
-    added."""
+    """Draw word pieces (piece, in_query, weight, share) as bars: the query's, then added ones."""
     look = palette(theme)
     shown = _drawn(query)
     figure = go.Figure()

@@ -72,8 +72,7 @@ def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
 
 
 def numbers(figure: go.Figure) -> dict[str, DataFrame]:
-    """Return a figure's data as named tables: a matrix's lists, else the frames behind the
-    figure."""
+    """Return a figure's data as named tables: a matrix's lists, else the frames behind it."""
     told = lists(figure)
     return {told.name: narrow_lists.table(told)} if told else behind(figure)
 
@@ -94,8 +93,7 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
 
 
 def written(figure: go.Figure, *, clicked: bool) -> str:
-    """Return the figure as JSON, writing it only once. `clicked`: clicks on its marks are
-    answered."""
+    """Return the figure as JSON, writing it once. `clicked`: clicks on its marks are answered."""
     kept: dict[bool, str] = vars(figure).setdefault("_written", {})
     if clicked not in kept:
         if clicked and figure.layout.clickmode is None:  # pyrefly: ignore

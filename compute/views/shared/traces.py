@@ -37,8 +37,7 @@ def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int
 def cells(
     z: Any, stops: Sequence[str] = (), most: float = 1, words: Any = None, **more: Any
 ) -> Trace:
-    """Return a matrix's cells, coloured by stops from 0 to `most` or by the layout's colour
-    axis."""
+    """Return a matrix's cells, coloured by stops from 0 to `most`, else by the layout's axis."""
     scale = {"zmin": 0, "zmax": most, "colorscale": colorscale(stops), "showscale": False}
     scale = scale if stops else {"coloraxis": "coloraxis"}
     said = _SILENT if words is None else hover(words)

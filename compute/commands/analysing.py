@@ -95,7 +95,7 @@ def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = Fals
 
 
 def similarities(bench: Bench, dataset: str = "") -> DataFrame:
-    """Table of corpus pairs: dataset, other, floor and a column per unit; most similar first."""
+    """Return the pairs of corpora, most similar first: dataset, other, floor, a column per unit."""
     cursor = database.open_version(bench.store).cursor()
     pairs = [
         queries.similarities(cursor, unit, floor).assign(unit=unit, floor=floor)
@@ -106,7 +106,7 @@ def similarities(bench: Bench, dataset: str = "") -> DataFrame:
     known = sorted({*rows["dataset"], *rows["other"]})
     if dataset and dataset not in known:
         raise Missing(
-            f"{dataset!r} is not compared with any corpus yet: {near(dataset, known)}compared:"
+            f"{dataset!r} is not yet compared with any corpus: {near(dataset, known)}compared:"
             f" {', '.join(known) or 'none'}; python -m compute overlap compute adds more"
         )
     if dataset:
@@ -163,7 +163,7 @@ def show_lengths(
 
 
 def _nothing(counted_lengths: DataFrame, chosen: Mapping[str, str]) -> str:
-    """Reason why a choice has no measured lengths, and the next step."""
+    """Return the reason why a choice has no measured lengths, and the next step."""
     for column, name in chosen.items():
         there = list(counted_lengths.loc[counted_lengths[column] != "", column].unique())
         if name and name not in there:

@@ -114,7 +114,7 @@ WITHOUT_WORD = ("--as-version", "--fold")
 
 
 def _docstring(path: str) -> str:
-    """Docstring of "module:function", read from its source: listing commands imports no module."""
+    """Read the docstring of "module:function" from its source, without importing the module."""
     module, _, name = path.partition(":")
     file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
     return _docstrings(file)[name]
@@ -122,14 +122,14 @@ def _docstring(path: str) -> str:
 
 @cache
 def _docstrings(file: Path) -> dict[str, str]:
-    """Docstrings of the functions of a module."""
+    """Return the docstring of each function of a module, by the function's name."""
     functions = ast.parse(file.read_text("utf-8")).body
     return {f.name: ast.get_docstring(f) or "" for f in functions if isinstance(f, ast.FunctionDef)}
 
 
 @cache
 def parser() -> App:
-    """Parser of the whole command line."""
+    """Build the parser of the whole command line."""
     parameter = Parameter(negative=(), allow_repeating=True, show_default=False)
     top = App(
         name=PROGRAM,
@@ -158,13 +158,13 @@ def parser() -> App:
 
 
 def name_of(words: Sequence[str]) -> str:
-    """Command named by the first argument; empty if it names none."""
+    """Return the command named by the first words, such as "jobs start", or "" if there is none."""
     found = [name for name in NAMES if [*words[: name.count(" ") + 1]] == name.split(" ")]
     return found[0] if found else ""
 
 
 def parsed(words: Sequence[str]) -> Callable[[], int]:
-    """The call for the arguments. Raises WrongInput for arguments that no command accepts."""
+    """Return the call that the arguments ask for. Raises WrongInput if no command accepts them."""
     if not name_of(words):
         _check(words)
     try:
@@ -188,7 +188,7 @@ def _refuse_odd_texts(given: Mapping[str, object]) -> None:
 
 
 def _check(words: Sequence[str]) -> None:
-    """Raise WrongInput for an unknown command; pass requests for help and completion."""
+    """Raise WrongInput for an unknown command; accept requests for help and completion."""
     family = words[0] if words and words[0] in FAMILIES else ""
     known = {name.split(" ")[1] for name in NAMES if name.startswith(f"{family} ")}
     known = known if family else {name.split(" ")[0] for name in NAMES}
@@ -201,7 +201,7 @@ def _check(words: Sequence[str]) -> None:
 
 
 def _told(error: CycloptsError, name: str) -> str:
-    """Error in the arguments, and the help that explains them."""
+    """Describe an error in a command's arguments, and name the help that explains them."""
     told = str(error).rstrip(".")
     if isinstance(error, MissingArgumentError) and (option := error.argument):
         metavar = option.parameter.metavar if option.name.startswith("-") else ""
@@ -212,7 +212,7 @@ def _told(error: CycloptsError, name: str) -> str:
 
 
 def _with_words(words: Sequence[str]) -> list[str]:
-    """The arguments, with an empty value after each option that was given without one."""
+    """Return the arguments with an empty value after each option that was given without one."""
     after = [*words[1:], "-"]
     return [
         f"{word}=" if word in WITHOUT_WORD and next_.startswith("-") else word

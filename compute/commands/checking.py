@@ -99,7 +99,7 @@ def _check_store(json: bool) -> int:
 
 
 def _damaged_task(store: Store) -> list[str]:
-    """Message about a task whose row cannot be read, or None."""
+    """Return a message about a task whose row cannot be read, if there is one."""
     from compute.judgements.tasks import tasks
 
     try:
@@ -122,7 +122,7 @@ def _check_scores(json: bool) -> int:
 
 
 def _of_all(reports: Sequence[doctor.Report]) -> list[str]:
-    """Summary of the reports on several files, with remarks on their tags."""
+    """Summarise the reports on several files, with remarks on their tags."""
     if len(reports) < 2:
         return []
     paths = [Path(report.path) for report in reports if report.kind == "run"]

@@ -24,8 +24,8 @@ _MOST_LINES = 3
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
     """Score the stored runs that lack a measure, for one dataset or system or for all.
 
-    Returns a sentence for each run that is not stored deep enough; if there are many, only for the
-    first few. Raises WrongInput for an unknown measure.
+    Returns a sentence for each run that is not stored deep enough (if there are many, for the first
+    few). Raises WrongInput for an unknown measure.
     """
     wanted = scored_measures.more([measure])
     rows = dict(DATASETS) | own_datasets(bench.store)
@@ -49,7 +49,7 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
 
 
 def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:
-    """A sentence for each measure that needs subtopics when the judgements have none."""
+    """Return a sentence for each measure that needs subtopics, if the judgements have none."""
     return [
         f"{one} cannot be computed on {loaded.dataset.name}: its judgements have no subtopics"
         for one in measures
@@ -58,7 +58,7 @@ def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:
 
 
 def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:
-    """A message with a remedy for each measure whose cut-off exceeds the run's stored depth."""
+    """Return a message with a remedy for each measure that is deeper than the stored run."""
     run = printable.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
     remedy = "" if "cut" in hits.provenance else "raise the setting depth, then "
     return [

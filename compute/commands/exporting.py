@@ -53,7 +53,7 @@ class View:
     """Values of other pickers, by their keys in the address."""
 
     def given(self) -> tuple[str, dict[str, list[str]], dict[str, list[str]]]:
-        """Page of the address, its keys, and the keys of the options; options take precedence."""
+        """Return the address's page and values, and the options' values, which take precedence."""
         page, in_address = named.address(self.address) if self.address else ("", {})
         options = {"measure": [self.measure]} if self.measure else {}
         if self.judgements:
@@ -77,7 +77,7 @@ class OnPaper:
     """Omit the title, for a paper with its own caption."""
 
     def paper(self) -> Paper:
-        """The options as the drawing code expects them."""
+        """Return these options as the drawing code expects them."""
         return Paper(ONE if self.narrow else self.width, self.font, not self.no_title)
 
 
@@ -202,14 +202,14 @@ def site(
 
 
 def _form(out: Path) -> str:
-    """File format given by the extension. Raises WrongInput if the folder does not exist."""
+    """Return the file's extension. Raises WrongInput if its folder does not exist."""
     if not out.parent.is_dir():
         raise WrongInput(f"there is no folder {out.parent}: create it first")
     return out.suffix.removeprefix(".")
 
 
 def _write(kind: str, name: str, out: Path, view: View, paper: Paper) -> int:
-    """Write a figure or table. Raises WrongInput."""
+    """Write a figure or table to the file `out`. Raises WrongInput for an unknown name."""
     form = check(kind, _form(out))
     if not name:
         raise WrongInput(f"name one: {_EXPORTS}")
@@ -233,7 +233,7 @@ def _put(out: Path, content: Callable[[Store], bytes], given: dict[str, list[str
 
 
 def _counted(judgements: str) -> dict[str, list[str]]:
-    """Value of the pages' judgement picker, which is shown only if judgements were added."""
+    """Return the value of the pages' judgement picker, if it differs from the default."""
     return {"judgements": [options.ADDED]} if judgements == options.ADDED else {}
 
 

@@ -49,7 +49,7 @@ def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Jso
 
 def _of_ir_datasets(bench: Bench, datasets: Sequence[str], name: str) -> int:
     if len(datasets) > 1:
-        raise WrongInput("--name names one dataset: fetch those of ir_datasets one at a time")
+        raise WrongInput("--name names one dataset: fetch datasets of ir_datasets one at a time")
     loaded = irds.fetch(bench, datasets[0], called=name)
     documents = loaded.documents.rows if loaded.documents else 0
     printable.say(
@@ -78,7 +78,7 @@ def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
 
 
 def _short(rows: DataFrame) -> DataFrame:
-    """The columns that fit a terminal."""
+    """Return the columns of the offered archives that fit a terminal."""
     return DataFrame(
         {
             "archive": rows["archive"],

@@ -135,7 +135,7 @@ def anchor(
         anchors.mark(bench.store, row, "" if remove else system, margin)
         done(bench)
     found = anchors.of(bench.store, row.name)
-    since = f"{found[0]}: means may lose {found[1]:g} since" if found else "not marked"
+    since = f"{found[0]}: means may fall by {found[1]:g} since then" if found else "not marked"
     printable.say(f"the anchor of {row.name} is {since}")
     return 0
 
@@ -163,8 +163,8 @@ def _decided(bench: Bench, asked: _Asked) -> Report:
 def _compared(
     bench: Bench, row: Dataset, asked: _Asked
 ) -> Iterator[tuple[str, DataFrame, list[str]]]:
-    """The baseline, then the anchor if there is one: name, rows, which have a MARGIN for the
-    anchor, and remarks."""
+    """Yield the baseline, then the anchor if there is one: its name, the per-query differences
+    (for the anchor with the column MARGIN), and remarks."""
     store, measure, alone = bench.store, asked.measure, len(asked.datasets) == 1
     candidate, anchor = gate_runs.given(store, asked.candidate), anchors.of(store, row.name)
     if asked.baseline is None:
@@ -187,7 +187,7 @@ def _compared(
 def kinds(
     bench: Bench, row: Dataset, found: DataFrame, keys: Sequence[str]
 ) -> dict[str, DataFrame]:
-    """The rows of each query group, by its name. Raises Missing for an unknown key.
+    """Split the rows of `found` into query groups, by name. Raises Missing for an unknown key.
 
     Within a group every query counts the same, as on the pages; if parts had equal weight, a part's
     only query would count as much as all queries of another part.

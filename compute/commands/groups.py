@@ -23,7 +23,7 @@ class Shape:
     """The run to read if the file has several, such as default/test."""
 
     def how(self, grades: "Grades | None" = None, fold: str | None = None) -> How:
-        """The options as file readers take them."""
+        """Return the options as file readers expect them."""
         folded = fold is not None and (Path(fold) if fold else True)
         grades = grades or Grades()
         return How(self.role, grades.levels, grades.round, self.part, folded)
@@ -53,7 +53,7 @@ class AsVersion:
     """Note on the change, with --as-version."""
 
     def version(self) -> run_versions.Version | None:
-        """The version, or None if the run is not kept. Raises WrongInput."""
+        """Return the version, or None if no run is kept. Raises WrongInput for an invalid one."""
         return run_versions.given(self.as_version, self.note)
 
 
@@ -68,14 +68,14 @@ class Counted:
     """Sources of the judgements that count."""
 
     def choice(self) -> Choice:
-        """The options for functions that read judgements."""
+        """Return the options as functions that read judgements expect them."""
         return Choice(self.rule, self.source)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Judged(Counted):
-    """The options for functions that read judgements."""
+    """Options for the judgements by which results are scored."""
 
     judgements: Annotated[str, Parameter(metavar="SET", show_default=True)] = OFFICIAL
-    """official; added (official and added); or a set from `sets`, used by itself."""
+    """official; added (official and added); or one of the sets that `sets` lists, by itself."""

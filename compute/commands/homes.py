@@ -40,8 +40,8 @@ def trash(*, empty: bool = False) -> int:
 
 
 def backup(folder: options.Folder, /) -> int:
-    """Back up results, judgements and jobs to a folder, while people and workers continue. The
-    folder is new or contains an older backup. Exit status 2: damaged parts were left out."""
+    """Back up results, judgements and jobs to a folder, while people and workers continue.
+    The folder is new or contains an older backup. Exit status 2 means that damage was left out."""
     bench = open_bench()
     done = backups.back_up(bench.store, folder, bench.progress)
     end_bar(bench)
@@ -54,7 +54,7 @@ def restore(folder: options.Folder, /, *, leave_out_damaged: bool = False) -> in
     Exit status 2 means that damaged parts were left out.
 
     Args:
-        leave_out_damaged: restore only undamaged parts
+        leave_out_damaged: restore the undamaged parts if some are damaged
     """
     watched = sys.stderr.isatty()
     bar = printable.Bar()
@@ -84,6 +84,6 @@ def _tell(what: str, done: Outcome) -> int:
     without = "settings, secrets, logs and caches are not included"
     printable.say(f"{told}; {without}")
     lines = [*done.broken, *map(damage.said, done.left_out)]
-    lines += ["the judgements, with no hash chain yet, are copied without a check"] * done.as_found
+    lines += ["the judgements have no hash chain yet: they are copied unchecked"] * done.as_found
     printable.warn(*lines)
     return 2 if done.left_out or done.broken else 0

@@ -52,15 +52,15 @@ def import_dataset(
     """Import your own dataset: a BEIR folder or archive, or only judgements or runs.
 
     Args:
-        path: a BEIR folder or archive; without judgements if --qrels is given
+        path: a BEIR folder or archive, which needs no judgements if --qrels is given
         name: name of the dataset; mine/dev is split dev of mine
-        qrels: judgements, for PATH or without documents: qrels, CSV, JSON, Parquet …
-        queries: with --qrels or --runs: TREC topics, queries.jsonl, or lines of id, tab, text
-        runs: runs to import as well; without judgements, the dataset is made from these runs
+        qrels: file of judgements (qrels, CSV, JSON, Parquet …), with or without PATH
+        queries: with --qrels or --runs, TREC topics, queries.jsonl, or lines of id, tab, text
+        runs: runs to import as well; without judgements, the dataset is created from these runs
         split: split to score (default: test, or the only one)
         language: en, pl, another ISO code, or unknown
         drop_self: drop a document whose id equals the query's
-        level: lowest grade that counts as relevant; also score by AP(rel=N)@100 etc. (TREC DL: 2)
+        level: lowest relevant grade N; runs are also scored by AP(rel=N)@100 etc. (TREC DL: 2)
     """
     bench, how = open_bench(), shape.how(grades)
     with packed.opened(runs, bench.settings.home) as files:
@@ -134,9 +134,9 @@ def import_run(
 
     Args:
         system: its name (default: the run's own tag, or the file's name)
-        after: the stored system whose lists these runs rerank, for the places of lost documents
-        repeat_of: further runs of this system, such as of a rebuilt index; its scores are their
-            means
+        after: the stored system whose lists these runs rerank; pages then count losses by stage
+        repeat_of: add the files as further runs of this system, such as with rebuilt indexes; its
+            scores are means over all its runs
     """
     bench = open_bench()
     try:
@@ -204,13 +204,13 @@ def import_grades(
 ) -> int:
     """Import the grades of an LLM, from a file, by the scores of a stored run, or of other LLMs.
 
-    They are a judgement set of their own.
+    The grades form a separate judgement set.
 
     Args:
         file: umbrela's JSONL, or judgements in any format: qrels, CSV, JSON, Parquet …
         run: instead of a file, grade by the scores of this system's run
         thresholds: with --run, the lowest score for grade 1, grade 2, …
-        quantiles: with --run, the same as quantiles of its scores: 0.8 0.95
+        quantiles: with --run, these thresholds as quantiles of its scores, such as 0.8 0.95
         machines: instead of a file, combine the stored grades of these LLMs
         rule: with --machines, the majority (the lower grade in a tie) or the rounded mean
     """
@@ -246,12 +246,12 @@ def import_labels(
     """Import labels of queries: query groups, and families of queries that belong together.
 
     Args:
-        file: TSV: query_id, key, value; or BEIR's queries.jsonl
+        file: TSV with query_id, key and value, or BEIR's queries.jsonl
         replace: replace stored labels with the same keys
-        family: tests and intervals resample the families that this key names, such as conversation;
-            an empty one: queries again
-        weight: means and tests are also weighted by this key, such as traffic; an empty one: not
-        baseline: keep this system as the dataset's baseline on Dataset; an empty one: none
+        family: resample families of queries, as named by this key, such as conversation, in tests
+            and intervals; '' for queries again
+        weight: also weight means and tests by this key, such as traffic; '' for no weights
+        baseline: store this system as the baseline on the page Dataset; '' for none
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -282,8 +282,8 @@ def import_table(
     """Import a table of mean scores, such as a paper's or MTEB's, as a board of the Leaderboard.
 
     Args:
-        file: CSV or TSV: systems by datasets, or lines of system, dataset, measure, score; or
-            MTEB's results in JSON
+        file: CSV or TSV with systems by datasets, or with columns system, dataset, measure, score;
+            or MTEB's results in JSON
         name: name of the table, such as "MTEB, 2026-05"
         measure: measure of the scores, such as nDCG@10, unless a column names it
         percent: the scores are in percent (default: fractions)
@@ -299,7 +299,7 @@ def import_table(
 
 
 def _names(files: Sequence[Path]) -> list[str]:
-    """System name for each file; empty if its tag is used. Warns about uninformative tags."""
+    """Return a system name per file, or "" to use its tag. Warns about uninformative tags."""
     if len(files) == 1:
         return [""]
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]

@@ -87,7 +87,7 @@ def worker(
     Args:
         concurrency: number of workers
         weights: run only systems that need model weights (with the setting weights_apart)
-        idle: end after this time without work
+        idle: exit after this time without work
     """
     now = settings.load()
     if weights and not now.weights_apart:
@@ -110,7 +110,7 @@ def serve(*, address: str = "", port: options.Count | None = None) -> int:
 
 
 def _listed(bench: Bench) -> DataFrame:
-    """The last 50 jobs, a row each."""
+    """Return a row for each of the last 50 jobs."""
     rows = [
         {
             "job": job.id,

@@ -40,7 +40,7 @@ _Judged = Annotated[
 ]
 _Format = Annotated[
     str,
-    Parameter(choices=exchange.FORMATS, help="default: judged by the file's name or content"),
+    Parameter(choices=exchange.FORMATS, help="default: determined from the file's name or content"),
 ]
 _Person = Annotated[str, Parameter(help="assessor, if the file names none")]
 _AsImport = Annotated[
@@ -49,7 +49,7 @@ _AsImport = Annotated[
 
 
 class _Given(NamedTuple):
-    """A file of judgements, with the user's options."""
+    """A file of judgements, with the options for reading it."""
 
     file: Path
     person: str
@@ -59,7 +59,7 @@ class _Given(NamedTuple):
 
 
 def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
-    """The store, the dataset and its official judgements. Raises Missing or WrongInput."""
+    """Open the store; return it, the dataset and its judgements. Raises Missing or WrongInput."""
     bench = open_bench()
     row = dataset_of(name, own_datasets(bench.store))
     if row.parts:
@@ -120,7 +120,7 @@ def export(
 
 
 def _left_out(rows: DataFrame, choice: Choice) -> str:
-    """Number of judgements from other sources, and the option that includes them."""
+    """Count the judgements of unchosen sources, and name the option that includes them."""
     others = {
         source: len(labels(rows, [source])) for source in SOURCES if source not in choice.sources
     }
@@ -226,8 +226,8 @@ def carry(
     replace: options.Replace = False,
     json: options.Json = False,
 ) -> int:
-    """Carry judgements to a new version of a collection by matching document texts. They become the
-    judgement set carried:OLD of NEW and are never official.
+    """Carry judgements to a new version of a collection by matching document texts.
+    They become the judgement set carried:OLD of NEW and are never official.
 
     Args:
         old: the judged dataset
@@ -246,7 +246,7 @@ def carry(
 
 
 def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]:
-    """Report of an import; `unknown` rows are of queries outside the dataset."""
+    """Return the report of an import, in which `unknown` rows had queries outside the dataset."""
     told = [f"{counted(len(new), 'judgement')} added to {row.name}"]
     # Rows of a CSV name their source, and these two sources count by default.
     if len(new) and not set(found.rows["source"]) <= {IMPORT}:
@@ -266,7 +266,7 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
 
 
 def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Found:
-    """Judgements of a file in any supported format, as rows to add. The caller applies
+    """Read a file of judgements in any supported format as rows to add. The caller applies
     `as_import`."""
     path = given.file
     unpacked_size.require(path, settings.load().home)

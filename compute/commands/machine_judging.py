@@ -72,7 +72,7 @@ def judge(
 
 
 def _text(file: Path | None, task: str, systems: tuple[str, ...]) -> str:
-    """Text of a guideline. Raises WrongInput for a task, which has its own guideline."""
+    """Read a guideline. Raises WrongInput if a task is given, which has its own guideline."""
     if task and (file or systems):
         raise WrongInput(
             "a task has its own documents and guideline: leave out --systems and --guideline"

@@ -22,7 +22,7 @@ OLD: Mapping[str, str] = {
 
 
 def renewed(words: Sequence[str]) -> tuple[list[str], str]:
-    """Arguments in the new spelling, and a hint if they used the old one (else empty)."""
+    """Return arguments in the new spelling, and a hint ("" if they already were)."""
     kept = list(words)
     if name_of(kept) or (kept[:1] and kept[0] in FAMILIES and kept[1:2] and kept[1] in HELP):
         return kept, ""

@@ -12,7 +12,7 @@ from compute.store.store import Part, Store
 
 
 def open_bench() -> Bench:
-    """This home's store, with a progress bar if stderr is a terminal."""
+    """Open this home's store, showing a progress bar if stderr is a terminal."""
     now = settings.load()
     return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else quiet)
 
@@ -40,7 +40,7 @@ def say(bench: Bench, *lines: str) -> None:
 
 
 def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
-    """The datasets with these names, split into parts if they have any. Raises Missing."""
+    """Return the named datasets, each replaced by its parts if it has any. Raises Missing."""
     found = own_datasets(bench.store)
     rows = [dataset(name, found) for name in names]
     return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]

@@ -12,14 +12,14 @@ EXAMPLES = "scifact, nfcorpus/train, or your own; `datasets` lists all"
 
 
 def path(_: object, tokens: Sequence[Token]) -> Path:
-    """A path. An empty one is refused because it would mean the current folder."""
+    """Parse a path. An empty one is refused because it would mean the current folder."""
     if not tokens[0].value:
         raise ValueError("the path is empty: name a file or a folder")
     return Path(tokens[0].value)
 
 
 def count(_: object, tokens: Sequence[Token]) -> int:
-    """A whole number of 1 or more."""
+    """Parse a whole number of 1 or more."""
     try:
         number = int(tokens[0].value)
     except ValueError:
@@ -30,7 +30,7 @@ def count(_: object, tokens: Sequence[Token]) -> int:
 
 
 def above_0(_: object, tokens: Sequence[Token]) -> float:
-    """A number above 0."""
+    """Parse a number above 0."""
     number = float(tokens[0].value)
     if not 0 < number < float("inf"):
         raise ValueError("it must be above 0")
@@ -38,7 +38,7 @@ def above_0(_: object, tokens: Sequence[Token]) -> float:
 
 
 def numbers(_: object, tokens: Sequence[Token]) -> tuple[float, ...]:
-    """Numbers separated by commas."""
+    """Parse numbers separated by commas."""
     return tuple(map(float, tokens[0].value.split(",")))
 
 
@@ -62,7 +62,7 @@ OwnDatasets = Annotated[str, Parameter(help="default: all with a run")]
 Collections = Annotated[str, Parameter(help="default: all with stored documents")]
 OnlyDataset = Annotated[str, Parameter(metavar="DATASET", help="only this dataset")]
 OnlySystem = Annotated[str, Parameter(metavar="SYSTEM", help="only this system, such as bm25")]
-OnlyMeasure = Annotated[str, Parameter(metavar="MEASURE", help="only this measure, like AP@100")]
+OnlyMeasure = Annotated[str, Parameter(metavar="MEASURE", help="only this measure, such as AP@100")]
 Machine = Annotated[str, Parameter(metavar="NAME", help="name of the LLM")]
 Json = Annotated[bool, Parameter(name="--json", help="print JSON instead of a table")]
 Again = Annotated[bool, Parameter(help="recompute even if up to date")]

@@ -100,8 +100,8 @@ def rescore(
 
 
 def demo() -> int:
-    """Recompute the shipped runs on the PyDocs datasets and compare the scores. A worker does this
-    if one is running. Runs already computed here are kept."""
+    """Recompute the shipped runs on the PyDocs datasets and compare the scores.
+    A worker does this if one is running. Runs already computed here are kept."""
     bench = open_bench()
     if jobs.workers_alive(bench.settings):
         printable.say(jobs.start(bench.store, "demo").sentence)
@@ -143,7 +143,7 @@ def train(
 
 
 def _with_values(name: names.Name, texts: Iterable[str]) -> names.Name:
-    """Name of the system with the parameters of `--set name=value`."""
+    """Return the system name with the parameters given by `--set name=value`."""
     values = dict(name.parameters)
     for text in texts:
         read = names.parse(f"x({text})")

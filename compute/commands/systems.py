@@ -27,7 +27,7 @@ class Listed(NamedTuple):
     verified: str
     tried: str
     here: str
-    """RUNS, TRAINS, ABSENT, or a sentence that names what is missing."""
+    """Whether it runs here: RUNS, TRAINS, ABSENT, or a sentence that says what is missing."""
     made_from: str
     parameters: str
     checkpoint: str
@@ -70,7 +70,7 @@ def systems(name: str = "", /, *, json: options.Json = False) -> int:
 
 
 def listed(trained: Iterable[System] = ()) -> list[Listed]:
-    """Systems of the catalogue, and systems `trained` here."""
+    """List the systems of the catalogue and the systems `trained` here."""
     return [
         Listed(
             system=row.name,
@@ -90,14 +90,14 @@ def listed(trained: Iterable[System] = ()) -> list[Listed]:
 
 
 def _trained() -> Iterator[System]:
-    """Systems trained here whose names can still be parsed."""
+    """Yield the systems trained here whose names can still be parsed."""
     for part in Store(settings.load()).parts("model"):
         with contextlib.suppress(BeirscopeError):
             yield system(part.system)
 
 
 def _here(row: System) -> str:
-    """RUNS, TRAINS, ABSENT, or a sentence that names what is missing."""
+    """Return RUNS, TRAINS or ABSENT, or a sentence that says what is missing."""
     needed = row.search or row.recipe
     if needed is None:
         return ABSENT

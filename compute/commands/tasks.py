@@ -121,8 +121,7 @@ def status(
     which: groups.Counted = groups.Counted(),
     json: options.Json = False,
 ) -> int:
-    """Print each assessor's progress. If the task samples documents for two systems, also print the
-    verdict.
+    """Print each assessor's progress and, for a sample of two systems, the verdict.
 
     Args:
         pairs: print the queries and documents to judge instead
@@ -178,7 +177,7 @@ def extend(
 def _lists(
     bench: Bench, dataset: str, systems: Sequence[str]
 ) -> Iterator[tuple[select.StoredTops, DataFrame, grades.Grades]]:
-    """A dataset's ranked lists, official and added judgements, and grades. Raises Missing for a
+    """Yield a dataset's ranked lists, all of its judgements, and its grades. Raises Missing for a
     system without lists."""
     with database.open_version(bench.store).cursor() as cursor:
         runs = select.judgeable(cursor)

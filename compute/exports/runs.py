@@ -50,7 +50,7 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
     if file.exists():
         raise Conflict(f"{file} exists: remove it or name another file")
     if not file.parent.is_dir():
-        raise WrongInput(f"no folder {file.parent}: make it first")
+        raise WrongInput(f"no folder {file.parent}: create it first")
     columns = ["query_id", "doc_id", "rank", "score"]
     run = pq.read_table(part.path, columns=columns).to_pandas()
     # The file's ending determines the compression.

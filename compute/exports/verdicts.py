@@ -35,8 +35,8 @@ EQUIVALENT = "equivalent within the margin"
 ABSENT = "–"
 MOST_DIGITS = 9
 _READING = (
-    "difference: above 0 the candidate is better; worse: also after Holm's correction of the rows",
-    "queries needed: for an 80% chance of the verdict no worse, if both are equally good",
+    "difference: above 0 the candidate is better; worse: corrected over the rows by Holm's method",
+    "queries needed: for an 80% probability of the verdict no worse if both are equally good",
     "unjudged: share of the baseline's and the candidate's top k; unjudged documents count as not"
     " relevant; possible range: of the difference once they are judged; verdict there: at its ends",
 )

@@ -71,7 +71,7 @@ def folded(
     names = {chunk: doc for chunk, doc in names.items() if chunk not in {*stay.to_pylist()}}
     if not names:
         raise WrongInput(
-            f"{file}: no document id has the form of a chunk, as d1#0 or d1_3: leave --fold"
+            f"{file}: no document id has the form of a chunk, as d1#0 or d1_3: leave out --fold"
         )
     told = f"{counted(len(names), 'chunk')} to {counted(len({*names.values()}), 'document')}"
     return _renamed(hits, "doc_id", names), f"{told}, each at its best rank"

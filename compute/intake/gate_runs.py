@@ -206,7 +206,7 @@ def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: boo
     depth = bench.settings.depth
     if (measure.k or 1) > depth:
         raise WrongInput(
-            f"{measure} cuts deeper than runs are kept, to rank {depth:,}: choose a smaller k, or"
+            f"{measure} needs more than the {depth:,} ranks that runs keep: choose a smaller k, or"
             " raise the setting depth"
         )
     run, remarks = imports.look_at(bench, loaded, file)
@@ -260,7 +260,7 @@ def _runs_said(runs: DataFrame) -> str:
     if not len(runs):
         return "one run: its run-to-run variance is unknown and left out"
     spread = spread_said(float(runs.mean().std()))
-    return f"mean of {len(runs.columns)} runs, spread {spread}; the interval is over these, too"
+    return f"mean of {len(runs.columns)} runs, spread {spread}; the interval also covers these runs"
 
 
 def _cut(measure: Measure) -> int:

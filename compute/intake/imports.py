@@ -119,7 +119,7 @@ def _of_both(
 ) -> Loaded:
     """Import a collection without judgements, then these. Raises WrongInput if it has its own."""
     if len(open_path(path, about["split"]).judgements()):
-        raise WrongInput(f"{path} has its own judgements: leave out {qrels}, or these")
+        raise WrongInput(f"{path} has its own judgements: leave out {qrels}, or remove them")
     import_dataset(bench, name, path=path, **about)
     return import_dataset(bench, name, qrels=qrels, split=about["split"], how=how)
 
@@ -133,7 +133,7 @@ def _of_files(
     """Return a source of judgements, or of runs, or of both, with the texts of queries if any."""
     if qrels and is_empty(qrels):
         if not files:
-            raise WrongInput(f"{qrels} contains no judgement: give some, or also runs (--runs)")
+            raise WrongInput(f"{qrels} contains no judgement: add some, or also give runs (--runs)")
         qrels = None
     if qrels is None:
         return unjudged.OfRuns(files, queries)

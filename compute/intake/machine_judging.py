@@ -462,7 +462,9 @@ class _Asker:
         kept = redaction.masked(self._prompt.reason(reply.text))
         reason = kept if relevance is not None else "its answer was not a grade"
         if reply.cut:
-            reason = "its answer was cut off, longer than a grade; raise judge_tokens if it reasons"
+            reason = (
+                "its answer was longer than a grade and cut off; raise judge_tokens if it reasons"
+            )
         self._journal.end(request, outcome, relevance=relevance, reason=reason, tokens=reply.tokens)
         return outcome
 

@@ -44,7 +44,7 @@ def import_file(
     start, source = time.perf_counter(), IMPORTED + name
     if not (name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST):
         told = f"write at most {LONGEST} characters, without a space at an end"
-        raise WrongInput(f"{shown(name)} is no name: {told}")
+        raise WrongInput(f"{shown(name)} is not a valid name: {told}")
     unpacked_size.require(path, bench.settings.home)
     rows, told = read(path, measure, percent=percent, own=own_datasets(bench.store))
     mark = fingerprint(KIND, [], rows=sorted(rows.to_numpy().tolist()))
@@ -175,7 +175,7 @@ def _of_mteb(path: Path, measure: str) -> Iterator[Cell]:
                         score, place = fmean(one[key] for one in subsets), f"{path}, task {on}"
                         yield name, on, measure, str(score), place
     except ValueError as error:
-        raise WrongInput(f"{path} begins like JSON, but is none: {error}") from None
+        raise WrongInput(f"{path} begins like JSON but is not valid JSON: {error}") from None
     except (AttributeError, KeyError, TypeError):
         told = "it is JSON, but not MTEB's results of models: give a file with model_results, or"
         told += " with model_name and task_results, and a number for each score; or give a CSV"

@@ -181,7 +181,7 @@ def offer(store: Store, dataset: str, names: Sequence[str]) -> None:
     if not 1 <= len(names) <= MOST_REASONS:
         raise WrongInput(f"{len(names)} reasons: give 1 to {MOST_REASONS}, one for each key")
     if wrong := [name for name in names if not _is_label(name)]:
-        raise WrongInput(f"{shown(wrong[0])} is no reason: write at most {LONGEST} characters")
+        raise WrongInput(f"{shown(wrong[0])} is not a reason: write at most {LONGEST} characters")
     with store.alone("import"):
         old = store.part(KIND, dataset)
         _renew(store, dataset, _rows(old), _about(old) | {REASONS: names})
@@ -420,13 +420,13 @@ def said(part: Part) -> str:
     if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
-        told += f"; left out, since they make no groups: {', '.join(map(shown, no_kinds))}"
+        told += f"; left out, since they form no groups: {', '.join(map(shown, no_kinds))}"
     if key := key_of(part, FAMILY):
-        told += f"; {shown(key)} is the family of queries, by which tests and intervals resample"
+        told += f"; {shown(key)} names the families of queries, which tests and intervals resample"
     if key := key_of(part, WEIGHT):
         told += (
-            f"; {shown(key)} weights queries in figures beside the others: leave it out if the"
-            " queries were sampled by it, which counts it twice"
+            f"; {shown(key)} weights queries in additional numbers: leave it out if the"
+            " queries were sampled by it, since that would count it twice"
         )
     if name := key_of(part, BASELINE):
         told += f"; its baseline is {name}"

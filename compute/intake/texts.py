@@ -41,7 +41,7 @@ def add_texts(
         origin = source(dataset, bench.settings) if path is None else _opened(path, found, called)
         content = _fitting(bench, found, origin, _where(origin, path))
         if stored(bench.store, dataset) != found:
-            raise Conflict(f"{dataset.name} was replaced or removed meanwhile: check it again")
+            raise Conflict(f"{dataset.name} has been replaced or removed: check it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
         # Recorded so that runs made when only ids were stored stay valid.
         about: dict[str, Any] = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}

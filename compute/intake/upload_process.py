@@ -35,7 +35,7 @@ from compute.store.store import Store
 Answer = dict[str, Any]
 RUN, BOTH = "run", "run and qrels"
 """Roles of files in addition to those that are arguments of `imports.import_dataset`."""
-STRANGE = "not the texts that are lacking here"
+STRANGE = "not the missing texts"
 ELSEWHERE = "choose their dataset, or “A new dataset” to import them under another name"
 
 

@@ -231,7 +231,7 @@ class Child:
             threading.Event().wait()
         if status == -signal.SIGKILL:
             return "the step was killed, most likely for lack of memory: free some, then retry"
-        return f"the step ended without an answer (status {status}): see the log"
+        return f"the step ended without a result (status {status}): see the log"
 
 
 def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]":

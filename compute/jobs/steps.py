@@ -194,7 +194,7 @@ def sentence(error: Exception) -> str:
         return str(refused)
     if isinstance(error, OperationalError | InterfaceError):
         cause = str(error.orig).strip().splitlines()[0]
-        return f"the state cannot be used ({cause}): see that its database runs, then retry"
+        return f"the state cannot be used ({cause}): check that its database runs, then retry"
     return ""
 
 

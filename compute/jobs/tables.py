@@ -146,7 +146,7 @@ def reaching(settings: Settings) -> Iterator[None]:
             where = make_url(settings.state).render_as_string(hide_password=True)
         cause = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
         raise Unavailable(
-            f"the jobs database {where} cannot be used ({cause}): see that it runs, then try again"
+            f"the jobs database {where} cannot be used ({cause}): check that it runs, then retry"
         ) from error
 
 

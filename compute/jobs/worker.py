@@ -120,7 +120,7 @@ def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", 
     while not _told(stopping, workers.BEAT):
         busy = time.monotonic() if crew.is_busy() else busy
         if time.monotonic() - busy > idle:
-            log.warning("%s ends: there was nothing to do for %.0f minutes", worker, idle / 60)
+            log.warning("%s ends after %.0f minutes without work", worker, idle / 60)
             return 0
         try:
             if not workers.beat(crew.settings, worker):

@@ -145,7 +145,7 @@ def snapshot(
         if there.exists():
             raise Conflict(f"{there} exists: remove it or name another file")
     if not file.parent.is_dir():
-        raise WrongInput(f"no folder {file.parent}: make it first")
+        raise WrongInput(f"no folder {file.parent}: create it first")
     aside = file.with_name(f".{uuid.uuid4().hex}.tmp")
     _write_file(store, file, aside, bulk=True, texts=texts, picked=picked)
 

@@ -59,7 +59,7 @@ class Bucket:
             # PyArrow would send another service's key to Amazon, or ignore a value it cannot use.
             if not (found := _SERVER.fullmatch(server)):
                 raise Unavailable(
-                    "AWS_ENDPOINT_URL is not as http://host:9000 or https://host: fix or unset it"
+                    "AWS_ENDPOINT_URL is not like http://host:9000 or https://host: fix or unset it"
                 )
             own = {"scheme": found[1], "endpoint_override": found[2]}
         # In the background, it would read files into memory faster than it can send them.

@@ -137,7 +137,7 @@ def told(hits: Part, *, new: bool) -> str:
     found = hits.provenance.get("run_version", {})
     # A run with the same hits as its predecessor keeps the predecessor's date.
     if not new or "published" in found:
-        return "the same hits as before: no version is made"
+        return "the same hits as before: no version is created"
     if "label" not in found:
         return "one more run of this version"
     before = f"; the previous run is kept as {found['before']}" if "before" in found else ""

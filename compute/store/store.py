@@ -480,7 +480,7 @@ def part_of(row: Row[Any], root: Path) -> Part:
         columns["provenance"] = json.loads(row.provenance)
         return Part(file=root / part_path(row.kind, row.id), **columns)
     except (ValueError, KeyError):
-        told = f"the row of part {row.id} in the state is damaged: put a backup in its place"
+        told = f"the row of part {row.id} in the state is damaged: replace it with a backup"
         raise Unavailable(told) from None
 
 

@@ -119,7 +119,7 @@ class _Reader:
                 f" parameter there, or leave the {comma} out"
             )
         if before in {"(", ","}:
-            return f"it breaks off after {before}: name a system or a parameter, then close with )"
+            return f"it ends after {before}: name a system or a parameter, then close with )"
         return f"a word is missing at {self.place()}"
 
     def next_is(self, mark: str, ahead: int = 0) -> bool:

@@ -258,7 +258,7 @@ def details(task: Task) -> None:
     st.code(link, language=None, wrap_lines=True)
     if urlsplit(link).hostname in ("127.0.0.1", "localhost", "::1"):
         st.warning(
-            "Only this machine can open this link; see docs/deployment.md to open it to others."
+            "Only this machine can open this link; see docs/deployment.md to give others access."
         )
     _progress(task, counts)
     wide = {"Value": st.column_config.TextColumn(width="large")}

@@ -30,7 +30,7 @@ def section() -> None:
     drawing.caption(
         "Archives come from their authors or from BEIR, under the stated licence. Checksums"
         " are verified, and interrupted downloads resume.",
-        "Slow to encode: over a million documents, which take dense systems a day without a GPU.",
+        "Slow to encode: over a million documents, which take a dense system a day without a GPU.",
     )
     st.header("Not offered for download", anchor=False)
     title, lacking = "Archives that cannot be downloaded", figures.cannot_be_had(rows)

@@ -264,8 +264,8 @@ def _options() -> dict[str, Any]:
     """Draw the options of `imports.import_run` and return them; a version has label and note."""
     repeat = st.toggle(
         "Files of the same name are runs of one system",
-        help="Such as of a rebuilt index: its scores are the means over its runs. Files with the"
-        " name of a stored system are further runs of it.",
+        help="For example with rebuilt indexes: the system's scores are means over its runs. Files"
+        " with the name of a stored system are added to its runs.",
     )
     replaces = st.toggle("Replace runs that have the same name")
     version = None

@@ -27,7 +27,7 @@ def start(store: Store, datasets: Sequence[str]) -> None:
         return
     with st.expander("Train a system on a dataset", icon=":material/model_training:"):
         drawing.caption(
-            "These systems are recipes. Training one on a dataset makes a separate system,"
+            "These systems are recipes. Training one on a dataset creates a separate system,"
             " such as genq[scifact], which can run on any dataset.",
             "Parameters follow in brackets: genq(queries=title,epochs=2).",
         )
@@ -45,7 +45,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
     try:
         row = training.named(name, dataset)
         if reads_a_folder(row.name):
-            st.error("Only commands may name local folders.")
+            st.error("Local folders can be named only on the command line.")
             return
         assert row.recipe is not None
         row.recipe.check()

@@ -42,7 +42,7 @@ _HELP = (
 
 def _list(dataset: str, offered: list[str]) -> None:
     with st.form("_reasons", border=False):
-        lines = st.text_area("Reasons, one a line, for the keys 1 to 9", "\n".join(offered))
+        lines = st.text_area("Reasons, one per line, for keys 1 to 9", "\n".join(offered))
         if st.form_submit_button("Save"):
             sign_in.require(OPERATOR)
             query_labels.offer(reading.store(), dataset, lines.splitlines())

@@ -15,7 +15,7 @@ def bring(dataset: Dataset) -> None:
     if not texts.lacks_texts(reading.parts(), dataset.name):
         return
     if dataset.group != "PyDocs":
-        told = f"Import corpus.jsonl or the BEIR archive of {dataset.title}; Fetch gets archives"
+        told = f"Import corpus.jsonl or {dataset.title}'s BEIR archive; Fetch downloads archives"
         address.link("Add texts", "pages/data.py", told, show="Import", to=dataset.name)
         return
     failed = st.session_state.setdefault("_texts_failed", {})

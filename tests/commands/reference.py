@@ -20,8 +20,8 @@ from tests.commands.arguments import arguments
 REFERENCE, METHODS = PROJECT / "docs" / "reference.md", PROJECT / "docs" / "methods.md"
 INTRODUCTION = """# Reference
 
-Written by `python -m tests.commands.reference` from the program itself; do not edit it by hand.
-[Files](files.md), [analyses](analyses.md) and [models](models.md) explain more;
+`python -m tests.commands.reference` generates this page from the program; do not edit it by hand.
+[Files](files.md), [analyses](analyses.md) and [models](models.md) explain more, and
 [Methods](methods.md) defines every measure.
 """
 COMMANDS = """
@@ -29,15 +29,15 @@ COMMANDS = """
 """
 SETTINGS = """
 A setting is `BEIRSCOPE_<NAME>` in the environment, or a line of `settings.toml` in the home folder;
-the environment wins.
+the environment takes precedence.
 """
 MEASURES = """
-k is any rank. `python -m compute rescore --measure P@20` scores the stored runs by one more
-measure; the setting `measures` has every new run scored by it.
+k can be any rank. `python -m compute rescore --measure P@20` scores the stored runs by one more
+measure; the setting `measures` adds measures to every new run.
 """
 SYSTEM_ROWS = """
-`python -m compute systems` shows which of them run on this machine, and with `--json` their
-parameters. [Models](models.md) explains parameters in names, and training.
+`python -m compute systems` shows which systems run on this machine, and with `--json` their
+parameters. [Models](models.md) explains training and parameters in names.
 """
 
 

@@ -432,7 +432,7 @@ def test_families_widen_intervals_everywhere_until_they_are_taken_back(
 
         before = told()
         assert main(["import-labels", *on, "--family", "conversation"]) == 0
-        assert "'conversation' is the family of queries" in capsys.readouterr().out
+        assert "'conversation' names the families of queries" in capsys.readouterr().out
         (found,) = json.loads(told()[0])
         said = "by 20 families of 80 queries (design effect 4.2: they count as 19)"
         assert (found["families"], said in found["verdict"]) == (20, True)

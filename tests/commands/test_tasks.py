@@ -116,7 +116,7 @@ def test_an_audit_says_how_many_labels_differ_and_whether_the_order_survives(
     made = told("tasks", "new", *words)
     pairs, before = _unjudged_audit(told, made["task"])
     assert before["n_waiting"] == len(pairs) and before["pairs"] == []
-    assert before["verdict"].startswith("Nothing is judged yet of the official judgements")
+    assert before["verdict"].startswith("None of the audited labels is judged yet")
     assert {row["low"] for row in before["rates"]} == {None}
     capsys.readouterr()
     for option in (["--pairs"], ["--machine", "m"], ["--half-width", ".02"]):

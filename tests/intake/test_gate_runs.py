@@ -146,7 +146,7 @@ def test_what_an_import_remarks_is_remarked(stored: Bench, tiny: Dataset) -> Non
         ("q7 Q0 d1 1 1.0 x\n", "nDCG@10", "none of its 1 queries is a query of tiny"),
         ("q1 Q0 zz 1 1.0 x\n", "nDCG@10", "none of its 1 documents is in tiny"),
         ("", "nDCG@10", "no run line in it"),
-        (RUN, "R@5000", "R@5000 cuts deeper than runs are kept, to rank 1,000"),
+        (RUN, "R@5000", "R@5000 needs more than the 1,000 ranks that runs keep"),
     ],
 )
 def test_what_cannot_be_held_against_the_judgements_is_refused(

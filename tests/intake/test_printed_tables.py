@@ -119,7 +119,7 @@ def test_a_task_of_mteb_has_the_mean_over_its_subsets(tmp_path: Path) -> None:
             False,
             r"JSON, but not MTEB's results .*and task_results",
         ),
-        ('{"a": ', "nDCG@10", False, r"begins like JSON, but is none: .*line 1"),
+        ('{"a": ', "nDCG@10", False, r"begins like JSON but is not valid JSON: .*line 1"),
         (of_mteb({"test": [0.2]}), "", False, r"no column names the measure"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_table_is_replaced_only_when_that_is_said(bench: Bench) -> None:
     with pytest.raises(Conflict, match="X is another table already"):
         take(bench, WIDE.replace(".25", ".26"), "X")
     assert take(bench, WIDE.replace(".25", ".26"), "X", replace=True)
-    with pytest.raises(WrongInput, match="is no name"):
+    with pytest.raises(WrongInput, match="is not a valid name"):
         take(bench, WIDE, "a\nb")
 
 

@@ -120,7 +120,7 @@ def test_fields_of_queries_that_tell_no_kinds_are_left_out_and_named(
     part = bench.store.part(query_labels.KIND, "tiny")
     assert part is not None
     said = query_labels.said(part)
-    assert said.endswith("left out, since they make no groups: '', 'narrative', 'url'")
+    assert said.endswith("left out, since they form no groups: '', 'narrative', 'url'")
     with pytest.raises(WrongInput, match="contains no label but 'url', which make no query groups"):
         take(bench, tiny, "".join(lines[1:]))
 
@@ -181,7 +181,7 @@ def test_any_label_can_be_the_family_of_a_dataset(bench: Bench, tiny: Dataset) -
         query_labels.import_file(bench, file, tiny)
     first, _ = query_labels.import_file(bench, file, tiny, family="url")
     assert query_labels.families(bench.store, "tiny").to_dict() == {"q1": "a", "q2": "a"}
-    assert "'url' is the family of queries" in query_labels.said(first)
+    assert "'url' names the families of queries" in query_labels.said(first)
     with pytest.raises(Missing, match=r"no labels 'top': did you mean topic\?"):
         query_labels.declare(bench, tiny, family="top")
     other, new = query_labels.declare(bench, tiny, family="topic")
@@ -232,7 +232,7 @@ def test_a_dataset_keeps_the_reasons_that_it_offers(bench: Bench, tiny: Dataset)
     assert offered() == ["rare name", "typo"] and reasons(bench) == {"q1": "typo"}
     for names, said in (
         ([], "0 reasons: give 1 to 9"),
-        (["a" * 61], "is no reason: write at most"),
+        (["a" * 61], "is not a reason: write at most"),
     ):
         with pytest.raises(WrongInput, match=said):
             query_labels.offer(bench.store, "tiny", names)

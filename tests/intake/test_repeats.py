@@ -117,9 +117,9 @@ def test_compare_says_what_a_rebuild_moves(take: Take) -> None:
     assert taken["high"] - taken["low"] > one["high"] - one["low"]
     said = tables.answer(both, one.to_dict(), ("A", "B"), "nDCG@10")
     assert "a rebuild alone moves the score of A by" in said
-    assert said.endswith("B has one run, its run-to-run variance is unknown and left out.")
+    assert said.endswith("B has one run: its run-to-run variance is unknown and left out.")
     said = tables.answer(both, taken.to_dict(), ("A", "B"), "nDCG@10")
-    assert said.endswith("unknown: that of the other is taken.")
+    assert said.endswith("unknown, so the other's is used.")
     own = row.set_index("system").loc["ours"]
     assert (own["runs"], own["spread"]) == (2, pytest.approx(spread))
     assert standings.by_runs(row, {"ours": "O"}).startswith("Means of several runs: O 2 (spread .")
@@ -228,7 +228,7 @@ def test_pages_say_what_is_of_the_first_run(take: Take) -> None:
     (said,) = [one.text for one in compared if isinstance(one, Heading) and "rebuild" in one.text]
     assert "B" in said or "ours" in said
     assert any("left out" in one.text for one in compared if isinstance(one, Heading))
-    assert any("other is taken" in one.text for one in again if isinstance(one, Heading))
+    assert any("so the other's is used" in one.text for one in again if isinstance(one, Heading))
     notes = [line for one in lists if isinstance(one, Note) for line in one.facts]
     assert any(line.startswith("Several runs: ours. Lists") for line in notes)
     notes = [line for one in standing if isinstance(one, Note) for line in one.facts]

@@ -124,7 +124,7 @@ def test_a_folder_without_qrels_is_taken_in(bench: Bench, tmp_path: Path) -> Non
 def test_an_empty_qrels_needs_runs(bench: Bench, tmp_path: Path) -> None:
     qrels = tmp_path / "qrels"
     qrels.write_text("query-id\tcorpus-id\tscore\n")
-    with pytest.raises(WrongInput, match="contains no judgement: give some, or also runs"):
+    with pytest.raises(WrongInput, match="contains no judgement: add some, or also give runs"):
         imports.import_dataset(bench, "none", qrels=qrels)
     files = [(written(tmp_path / "a.json", ROWS["a"]), How())]
     assert imports.import_dataset(bench, "none", qrels=qrels, files=files).judgements.rows == 0

@@ -164,7 +164,7 @@ def test_before_and_after_stands_open_once_a_file_is_imported(store):
     judge(store, 1, person="file", source=IMPORT)
     app = opened("pages/holes.py", dataset="tiny")
     assert "1 added judgement (1 assessor), imported files included." in captions(app)
-    assert "Before: official judgements; after: with 1 added ones." in captions(app)
+    assert "Before: official judgements; after: also 1 added judgement." in captions(app)
     judge(store, 0)
     app = opened("pages/holes.py", dataset="tiny")
     assert "1 added judgement (1 assessor)." in captions(app)

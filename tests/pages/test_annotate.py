@@ -90,7 +90,8 @@ def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
     said = shown(opened("annotate", "ada", view="new", dataset="tiny"))
     assert "Blind: assessors never see systems, ranks or scores." in said
     assert (
-        "30 non-relevant documents (for nDCG, also one relevant per query): 60 judgements" in said
+        "30 non-relevant documents (for nDCG, also one relevant document per query): 60 judgements"
+        in said
     )
     assert "No stored dataset has texts yet" not in shown(opened("annotate"))
 

@@ -436,7 +436,9 @@ def test_an_address_of_a_server_that_is_none_is_refused(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", address)
     store = open_store(tmp_path / "home", parts_at=place)
-    with pytest.raises(Unavailable, match=r"^AWS_ENDPOINT_URL is not as http://host:9000") as told:
+    with pytest.raises(
+        Unavailable, match=r"^AWS_ENDPOINT_URL is not like http://host:9000"
+    ) as told:
         publish_run(store, "d", "s", RUN, SCORES)
     assert address not in str(told.value)
     assert store.parts() == []

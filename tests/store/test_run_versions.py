@@ -76,7 +76,7 @@ def test_equal_hits_make_no_version(two: Bench, tiny: Dataset, tmp_path: Path) -
     assert again.provenance["sha256"] != before.provenance["sha256"]
     assert again.provenance["run_version"]["label"] == "2"
     assert run_versions.published(again) == before.created
-    assert run_versions.told(again, new=True) == "the same hits as before: no version is made"
+    assert run_versions.told(again, new=True) == "the same hits as before: no version is created"
     assert [part.system for part in run_versions.stored(two.store)] == ["mine@1"]
 
 

@@ -160,7 +160,7 @@ def test_dataset_and_leaderboard_show_weighted_means(bench: Bench) -> None:
         leaderboard, home, numbers="Computed", group="own", measure=RR, weighted="true"
     )
     assert mean in str(shown.figure("cells")["data"])
-    assert "weighted on own (traffic); on others each counts once" in shown.words
+    assert "weighted on own (traffic); elsewhere each query counts once" in shown.words
 
 
 def test_parts_count_equally_and_weights_within_them(tmp_path: Path) -> None:

@@ -33,10 +33,10 @@ def compare(
 ) -> int:
     """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost.
 
-    If a sampled task of the two is the only source of judgements, print its verdict.
+    If a sampled task of the two systems is the only source of judgements, print its verdict.
 
     Args:
-        same_spread: take the run-to-run variance of a system with one run from the other
+        same_spread: for a system with one run, use the run-to-run variance of the other system
     """
     bench, two = open_whole(), {"a": a, "b": b}
     row = dataset_of(dataset, own_datasets(bench.store))

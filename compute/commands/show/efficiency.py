@@ -46,7 +46,7 @@ def efficiency(
 
 
 def _chosen(rows: DataFrame, chosen: Mapping[str, str]) -> DataFrame:
-    """Rows of the chosen dataset and system. Raises Missing if none match."""
+    """Return the rows of the chosen dataset and system. Raises Missing if none match."""
     for column, name in chosen.items():
         there = list(dict.fromkeys(rows[column]))
         if name and name not in there:

@@ -92,7 +92,8 @@ def _audit(found: audits.Outcome, json: bool) -> int:
 def _three_ways(
     bench: Bench, sample: Sample, found: Estimated, name: str, *, pairs: bool
 ) -> DataFrame:
-    """Estimates by people, by an LLM and by both; or the pairs significant only by the LLM."""
+    """Return each system's estimates by people, by an LLM and by both; with `pairs`, instead the
+    pairs of systems that differ significantly only by the LLM."""
     cursor = database.open_version(bench.store).cursor()
     grades = judgement_sets.labels(cursor, sample.task.dataset, sets.of_machine(name))
     both = sample.estimated(grades)

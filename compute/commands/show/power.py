@@ -66,7 +66,7 @@ def _of_one(
 
 
 def _with_queries(rows: DataFrame, difference: float) -> DataFrame:
-    """Queries needed to detect a given difference, corrected for all pairs and for this pair."""
+    """Add the queries needed to detect a difference: corrected for all pairs, and for one pair."""
     asked = difference, rows["deviation"]
     known = rows["detectable"].notna()
     together = finding.queries_needed(*asked, rows["level"].where(known, LEVEL))

@@ -35,8 +35,8 @@ def cursor_of(
     *,
     told: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """The stored results, scored by official judgements, by official and added judgements, or by
-    one set. Omitted results of the dataset are reported on stderr unless already `told`."""
+    """Open the stored results, scored by official, by official and added, or by one set of
+    judgements. Stale results of the dataset are reported on stderr unless already `told`."""
     opened = database.open_version(bench.store, picked=picked)
     if not told:
         tell_stale(bench, dataset, picked)
@@ -84,7 +84,7 @@ def values(
 
 
 def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
-    """A row for each published score. Raises Missing, naming the choice that has no scores."""
+    """Return a row per published score. Raises Missing, naming the choice that has no scores."""
     wanted: dict[str, Any] = {column: name or None for column, name in chosen.items()}
     with cursor_of(bench, groups.Judged(), chosen["dataset"]) as cursor:
         frame = data_select.scores_shown(cursor, **wanted, published=True)
@@ -102,7 +102,7 @@ def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
 
 
 def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None:
-    """Report on stderr the stored results of one dataset, or of all, that are not shown."""
+    """Report on stderr the stale results of one dataset, or of all, that are not shown."""
     parts = bench.store.parts(picked=picked)
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
     _, stale = freshness.split(parts)
@@ -132,7 +132,7 @@ _UNSCORED = (
 def name_the_wrong(
     stored: DataFrame, chosen: Mapping[str, str], *, published: bool = False
 ) -> None:
-    """Raise Missing or WrongInput for the first choice without stored results."""
+    """Raise Missing or WrongInput for the first chosen name that has no stored results."""
     for column, name in chosen.items():
         known = list(stored[column].unique())
         if not name or name in known:

@@ -14,7 +14,7 @@ from compute.views.dataset import versions as figures
 
 
 def _nothing(store: Store, dataset: str, system: str) -> str:
-    """Reason why no version is printed, with the next step."""
+    """Return the reason why no version is printed, and the next step."""
     name, _, label = system.rpartition("@")
     if label and name and run_versions.stored(store, dataset or None, name):
         return f"{system} is a version: give its system, --system {name}"

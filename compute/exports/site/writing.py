@@ -71,7 +71,7 @@ def _in_place(target: Path) -> Iterator[Path]:
     if target.exists() and not target.is_dir():
         raise WrongInput(f"{told} is a file: name an empty or new folder")
     if not target.parent.is_dir():
-        raise WrongInput(f"no folder {printable(str(target.parent))}: make it first")
+        raise WrongInput(f"no folder {printable(str(target.parent))}: create it first")
     _check(target)
     try:
         aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))

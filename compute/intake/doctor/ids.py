@@ -144,7 +144,7 @@ def _way(own: str, other: str) -> str:
         return "in another case"
     if long.endswith(short):
         zeros = not long.removesuffix(short).strip("0")
-        return f"but for {'leading zeros' if zeros else 'a prefix'}"
+        return f"except for {'leading zeros' if zeros else 'a prefix'}"
     if long.startswith(short):
-        return "but for a suffix"
-    return "but for a prefix and a suffix" if short in long else "but for its spelling"
+        return "except for a suffix"
+    return "except for a prefix and a suffix" if short in long else "except for its spelling"

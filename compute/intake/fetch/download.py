@@ -84,7 +84,7 @@ def _receive(part: Partial, address: str, patience: Patience, progress: Progress
         keep = response.status_code == 206
         if keep and not (headers and _goes_on(response, have, validator, total)):
             part.clear()
-            raise Cut("it sends another part than was asked for")
+            raise Cut("it sends a different part from the one requested")
         start = have if keep else 0
         total = total if keep else _announced(response)
         _fits(part, address, total, start)
@@ -112,7 +112,7 @@ def _past_the_end(part: Partial, response: Response) -> None:
     found = _UNSATISFIED.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != part.size:
         part.clear()
-        raise Cut("it has less of the file than was received before")
+        raise Cut("it has less of the file than was received earlier")
     part.note(validator=part.known().get("validator"), total=part.size)
 
 
@@ -162,7 +162,7 @@ def _add(
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
         raise Unavailable(
-            f"{shown(address)} compresses the file although asked not to: use a mirror"
+            f"{shown(address)} compresses the file although this was refused: use a mirror"
         )
     meter, total = Meter(patience), part.known().get("total") or part.expected.size or 0
     have, head = part.size if keep else 0, b""
@@ -220,7 +220,7 @@ def _is_right(part: Partial, address: str, progress: Progress) -> bool:
     of = f" and {expected.size:,} bytes" if expected.size and expected.size != have else ""
     raise WrongInput(
         f"{shown(address)} is not the published file: it has {name} {found} and {have:,} bytes,"
-        f" not {name} {expected.digest}{of}; it was not kept, try again later or use a mirror"
+        f" not {name} {expected.digest}{of}; it was not kept: try again later or use a mirror"
     )
 
 

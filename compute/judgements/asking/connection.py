@@ -30,7 +30,7 @@ def client(key: str, seconds: int) -> httpx2.Client:
 
     def receiving(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise TooLong("packed, which was not asked for", request=response.request)
+            raise TooLong("compressed, which was not requested", request=response.request)
         assert isinstance(response.stream, httpx2.SyncByteStream)
         response.stream = _Short(response.stream, response.request)
 
@@ -54,7 +54,7 @@ class _Short(httpx2.SyncByteStream):
             if read > LONGEST_BODY:
                 raise TooLong("longer than an answer", request=self._request)
             if time.monotonic() > self._request.extensions[_UNTIL]:
-                raise httpx2.ReadTimeout("not all in time", request=self._request)
+                raise httpx2.ReadTimeout("incomplete when the time was up", request=self._request)
             yield piece
 
     def close(self) -> None:

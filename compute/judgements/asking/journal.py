@@ -80,8 +80,8 @@ def require_consent(store: Store, dataset: str, address: str) -> None:
 def _forbidden(dataset: str, address: str) -> str:
     """Return the message that consent is missing, and how to give it."""
     return (
-        f"no text of {dataset} may be sent to {address}: an operator allows it on the"
-        " page Jobs, or by"
+        f"no text of {dataset} may be sent to {address}: an operator can allow it on the"
+        " page Jobs, or with"
         f" python -m compute judge {dataset} --allow-texts-to {address}"
     )
 

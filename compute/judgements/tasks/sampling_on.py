@@ -31,7 +31,7 @@ def sample_on(
     baseline. Raises Missing for a task that is not sampled, WrongInput for an audit or if nothing
     is left to judge, and Conflict if somebody else extended the task meanwhile."""
     if task.goal == sampling.AUDIT:
-        raise WrongInput("An audit is drawn once: make another one, with another seed.")
+        raise WrongInput("An audit is drawn only once: create another one, with another seed.")
     batches = samples.stored(store, task.id)
     last, seed = batches[-1], (task.seed + len(batches)) % (LARGEST_SEED + 1)
     listed = {*tops.frame(systems, task.depth).systems, task.baseline}
@@ -59,7 +59,7 @@ def _require_newest(connection: Connection, task: Task, last: Drawn) -> None:
     connection.execute(lock)
     newest = select(func.max(tables.batches.c.batch)).where(tables.batches.c.task == task.id)
     if connection.execute(newest).scalar() != last.number:
-        raise Conflict("Somebody extended this task a moment ago: check it again first.")
+        raise Conflict("Somebody has just extended this task: check it again first.")
 
 
 def _place(connection: Connection, plan: Plan, task_id: str, placed: DataFrame) -> None:

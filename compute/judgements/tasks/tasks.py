@@ -246,7 +246,7 @@ def _task(row: Row) -> Task:
             **alike,
         )
     except (ValueError, TypeError):
-        told = f"task {row.id} in the state is damaged: put a backup in its place"
+        told = f"task {row.id} in the state is damaged: replace it with a backup"
         raise Unavailable(told) from None
 
 

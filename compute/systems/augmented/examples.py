@@ -77,7 +77,7 @@ def read(material: Material, hard_from: int, progress: Progress) -> Examples:
         judgements = table["judgements"]
         train, held = _parted(train)
     if not train.query_ids or not held.query_ids:
-        raise WrongInput("no training query, or none to hold out, has a relevant document here")
+        raise WrongInput("too few training queries have relevant documents here to hold some out")
     return Examples(documents, train, held, _of(judgements, held.query_ids))
 
 

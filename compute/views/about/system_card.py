@@ -15,7 +15,7 @@ from compute.views.page import Note, Static, Step, Window
 
 KEY = "about"
 """Key in the address, on every page, for the system whose card is shown."""
-IMPORTED = "imported; how the run was made is documented by its files, not by Beirscope"
+IMPORTED = "imported; how the run was made is documented by its own files, not by Beirscope"
 _MOVES = f"revision {LATEST}: the newest at download; the run records the commit."
 
 
@@ -56,7 +56,7 @@ def _trained_on(row: System) -> str:
         return f"here, the documents of {given}"
     (learnt,) = found
     if learnt not in collections:
-        return f"here, the judged queries of {given}'s train split, or its own if it has none"
+        return f"here, the judged queries of {given}'s train split, or of {given} if it has none"
     told = "" if learnt.endswith("/train") else f"; its scores on {learnt} are on these queries"
     return f"here, the judged queries of {learnt}{told}"
 

@@ -95,8 +95,8 @@ def more(task: Task) -> tuple[str, ...]:
 
 SAMPLE_NEEDS = (
     f"A 95% CI needs {FEWEST} relevant and {FEWEST} non-relevant documents (for nDCG, also one"
-    f" relevant per query): {2 * FEWEST} judgements, and more if either kind is rare. A decision"
-    f" between two systems by {deciding.MEASURE} needs {deciding.FEWEST} of each."
+    f" relevant document per query): {2 * FEWEST} judgements, and more if either kind is rare. A"
+    f" decision between two systems by {deciding.MEASURE} needs {deciding.FEWEST} of each."
 )
 
 _WIDEST = {
@@ -133,8 +133,8 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
     """State the expected precision of samples; `rows` are from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
-            f"A sample gives no interval of {measure} with more than two grades; a sample for P@10"
-            " has one."
+            f"With more than two grades a sample gives no interval for {measure}; a sample for P@10"
+            " gives one."
         )
     told = []
     for n, reach in zip(rows["n"], rows["reach"], strict=True):

@@ -91,7 +91,7 @@ def no_query(two: Two) -> str:
     near = nearest("query", pa.array(of_a), pa.array(of_b), b)
     return (
         f"{a} and {b} cannot be compared because they share no query: {a} answers"
-        f" {len(of_a):,}, {b} {len(of_b):,} others. For {a}, {near}."
+        f" {len(of_a):,} queries, {b} answers {len(of_b):,} others. For {a}, {near}."
     )
 
 
@@ -243,7 +243,7 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     )
     yield Note(
         [
-            f"“Only …”: the highest document missing from the other top {DEPTH}, with its rank.",
+            f"“Only …”: the best document missing from the other top {DEPTH}, with its rank.",
             "Click a row to open the query with both lists.",
         ]
     )

@@ -55,12 +55,12 @@ def can_decide(expected: DataFrame) -> str:
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
-            told.append(f"all such documents (fewer than {n:,}) decide any")
+            told.append(f"all such documents (fewer than {n:,}) would detect any")
             break
         found = looks.plain(reach * deciding.found_mostly(n))
         words = f"judgements detect a {MEASURE} difference of {found} in 80% of samples"
         told.append(f"{n:,}: {found}" if told else f"{n:,} {words}")
-    return f"The sample is of documents {_drawn(MEASURE)}: {'; '.join(told)}."
+    return f"The sample contains documents {_drawn(MEASURE)}: {'; '.join(told)}."
 
 
 def _drawn(measure: str) -> str:
@@ -232,7 +232,7 @@ def _further(found: Estimated, more: int | None) -> str:
         return ""
     at = f"the next decision is at {found.n + more:,}"
     end = "all that remain" if more == _left(found) else at
-    return f"; about {counted(more, 'judgement')} more ({end})"
+    return f"; about {counted(more, 'more judgement')} ({end})"
 
 
 def _lacking(estimates: Estimates, task: Task) -> str:

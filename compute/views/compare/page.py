@@ -434,7 +434,7 @@ def _tests(view: View, tested: Callable[[], Tested], family: Series | None) -> S
         yield from _tests_of_two(view, row)
         yield from _power(power.of_two(row) if family is None else power.of_pair(family))
     else:
-        yield Message("A test needs two queries with a value of both systems.")
+        yield Message("A test needs two queries with a value for both systems.")
     if family is not None:
         yield Note([tables.among_all(family["p"], family["n_pairs"])])
         names = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
@@ -507,7 +507,7 @@ def _all_datasets(view: View) -> Steps:
         finding=f"{view.titles[0]} has the better mean on {wins} of {len(rows)} datasets.",
     )
     yield Note(
-        [("At the right: the queries on which each system is better. Click a dataset to open it.")]
+        [("On the right: the queries on which each system is better. Click a dataset to open it.")]
     )
     columns, carried = tables.across_columns(view.titles), rows[["dataset"]].to_numpy().tolist()
     title, look = f"{view.versus} by dataset", {"opens": _DATASET, "carried": carried}
@@ -565,7 +565,7 @@ def _cut(view: View, datasets: Sequence[str]) -> str:
     """Say that shipped lists are truncated; empty if none is."""
     found = [view.ask(fusion_sweep.cut, dataset=one, a=view.a, b=view.b) for one in datasets]
     ranks = pd.concat(found)["cut"].min()
-    return "" if pd.isna(ranks) else f"Lists are cut to {ranks:.0f} ranks; full ones may differ."
+    return "" if pd.isna(ranks) else f"Lists are cut to {ranks:.0f} ranks; longer lists may differ."
 
 
 def _fused_across(view: View, names: Sequence[str]) -> Steps:

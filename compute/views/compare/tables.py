@@ -21,12 +21,12 @@ from compute.views.shared.theme import signed
 Titles = tuple[str, str]
 ALPHA = sign_flips.LEVEL
 BY_FAMILY = (
-    "By families of queries: their sums are flipped, and the interval is cluster-robust (CR2, with"
-    " Satterthwaite's degrees of freedom)."
+    "By families of queries: signs of family sums are flipped; the interval is cluster-robust (CR2,"
+    " with Satterthwaite's degrees of freedom)."
 )
 BY_RUN = (
-    "Interval and p are over queries and runs (each variance with its own t); effect size, wins and"
-    " the minimum detectable difference are over queries only, of the mean over runs."
+    "Interval and p cover queries and runs (each variance with its own t); effect size, wins and"
+    " the minimum detectable difference cover only queries, with means over runs."
 )
 LEAST_UNJUDGED = 0.005
 """Smallest unjudged share that is mentioned."""
@@ -68,7 +68,7 @@ def answer(
             head += f", by {families_said(found.n, of, tested['design_effect'])}"
         head += _over_runs(tested, titles)
     elif found.n > 1:
-        head += f", without test or interval: all {found.n:,} queries are of one family"
+        head += f", without test or interval: all {found.n:,} queries are in one family"
     return f"{head}."
 
 
@@ -102,8 +102,8 @@ def _over_runs(tested: Mapping[Hashable, Any], titles: Titles) -> str:
     for side, title in zip("ab", titles, strict=True):
         runs, spread = int(tested[f"runs_{side}"]), float(tested[f"spread_{side}"])
         if runs == 1:
-            taken = ": that of the other is taken" if tested["same_spread"] else " and left out"
-            others.append(f"{title} has one run, its run-to-run variance is unknown{taken}")
+            taken = ", so the other's is used" if tested["same_spread"] else " and left out"
+            others.append(f"{title} has one run: its run-to-run variance is unknown{taken}")
         elif spread > EQUAL:
             moved.append(f"the score of {title} by {looks.plain(spread)} (SD of {runs} runs)")
         else:
@@ -144,7 +144,7 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
         f"{a} minus {b}: {signed(found.difference)}.",
     ]
     if found.left_out:
-        sentences.append(f"Left out: {found.left_out:,} queries without a value for both.")
+        sentences.append(f"Left out: {found.left_out:,} queries without a value for both systems.")
     return sentences
 
 

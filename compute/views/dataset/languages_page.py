@@ -96,7 +96,7 @@ def _translation(view: View, english: str, polish: str) -> Iterator[Step]:
     )
     yield Note(
         [
-            "LaBSE similarity of translation and original (“here” is measured), and the shares"
-            " of a sample judged adequate (semantic) and literal (strict). Bold: this dataset."
+            "LaBSE similarity of translation and original (“here”: our measurement); shares of"
+            " a sample judged adequate (semantic) and literal (strict). Bold: this dataset."
         ]
     )

@@ -105,8 +105,8 @@ def _weighted(view: View, rows: DataFrame, key: str) -> Iterator[Step]:
     by = by.merge(order[["system", "group"]], on="system")
     look: dict[str, Any] = {"opens": view.to_run, "carried": [[name] for name in by["system"]]}
     yield Table("weighted", title, by, figures.weighted_columns(), **look)
-    about = "Intervals and tests by weight are over families and runs, where there are any."
-    yield Note([about, "Systems that share a letter are not significantly different by weight."])
+    about = "Weighted intervals and tests respect families and repeats, if there are any."
+    yield Note([about, "Systems that share a letter are not significantly different if weighted."])
 
 
 def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Note:

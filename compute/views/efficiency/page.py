@@ -192,7 +192,7 @@ def _costs(view: View) -> Iterator[Step]:
     yield Table("costs", "Costs of systems", rows, columns, of=_OF)
     yield Note(
         [
-            "Batch throughput: all queries of the split in a batch, with start-up of model or JVM.",
+            "Batch throughput: all queries of the split in one batch, with start-up of model/JVM.",
             "–: not measured.",
             "Memory: peak over all indexing and search processes.",
             "Fusions are charged the sum of their components.",

@@ -20,7 +20,7 @@ from compute.views.page import Ask, Choice, Column, Note, Section, Steps, Table,
 from compute.views.shared import theme as looks
 
 CHANGED = (
-    "The audited runs or labels have changed since. Create a new audit to see whether the"
+    "The audited runs or labels have changed since then. Create a new audit to see whether the"
     " ranking survives."
 )
 
@@ -57,7 +57,7 @@ FLIPS = (
 )
 NOTE = Note(
     [
-        "Assessors err, too: a label counts as wrong once its disagreement is settled.",
+        "Assessors also err: a label counts as wrong once its disagreement is settled.",
         "Official judgements and scores never change.",
     ]
 )
@@ -131,7 +131,7 @@ def _found(ask: Ask, known: Mapping[str, Task]) -> Steps:
 def _progress(found: audited.Audit) -> str:
     keys = f"({found.n_keys:,} keys; {found.n_waiting:,} to come)"
     if not len(found.looked):
-        return f"Nothing is judged yet of the official judgements {keys}."
+        return f"None of the audited labels is judged yet {keys}."
     return f"{counted(len(found.looked), 'official judgement')} audited {keys}."
 
 

@@ -194,7 +194,7 @@ def _moved(view: View) -> Iterator[Step]:
         return
     yield intervals.before_and_after(before, after, view.measure)
     of_all = "" if view.whole else " (of all queries)"
-    after_n = f"after: with {view.recorded['n_added']:,} added ones{of_all}."
+    after_n = f"after: also {counted(view.recorded['n_added'], 'added judgement')}{of_all}."
     order = intervals.order_note(before, after)
     yield Note([order, f"Before: official judgements; {after_n}"])
 

@@ -308,8 +308,8 @@ def wanted(found: Estimated, task: Task, half_width: float) -> Note:
         return Note([f"Every margin of error {of} is already at most {width}."])
     return Note(
         [
-            f"For a margin of error {of} of at most {width}: about {counted(more, 'judgement')}"
-            " more (6 to 22% too many in simulations).",
+            f"For a margin of error {of} of at most {width}: about"
+            f" {counted(more, 'more judgement')} (6 to 22% too many in simulations).",
         ]
     )
 

@@ -51,9 +51,9 @@ def origin(
     query group. `weighted`: the datasets on which queries are weighted."""
     if numbers == PUBLISHED:
         return source
-    over = "returned queries only (as BEIR's code)" if returned else "all judged queries"
+    over = "returned queries only (as in BEIR's code)" if returned else "all judged queries"
     over += f" with {kind}" if kind else ""
-    over += f", weighted on {weighted}; on others each counts once" if weighted else ""
+    over += f", weighted on {weighted}; elsewhere each query counts once" if weighted else ""
     return f"Computed over {over}" + (f", minus {source}" if numbers == DIFFERENCE else "")
 
 

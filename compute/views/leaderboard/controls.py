@@ -229,7 +229,7 @@ def _filters(ask: Ask, choices: Mapping[str, Sequence[str]], numbers: str) -> St
     for column, values in choices.items():
         wanted[column] = yield Many(column, _FILTERS.get(column, column.capitalize()), values)
     families = yield Many("family", "System type", list(FAMILIES))
-    returned = yield Switch("returned", "Average over returned queries only (as BEIR's code)")
+    returned = yield Switch("returned", "Average over returned queries only (as in BEIR's code)")
     weights = offers.weights(ask) if numbers == COMPUTED and not returned else {}
     keys = ", ".join(sorted({*weights.values()}))
     if weights and not (yield Switch("weighted", f"Weight queries by {keys}, where given")):

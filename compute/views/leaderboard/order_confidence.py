@@ -174,7 +174,7 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 _HOW = (
-    "Dot: mean; line: 95% CI. Systems with a dot on one bar, or with a common letter in the Table"
+    "Dot: mean; line: 95% CI. Systems whose dots share a bar, or that share a letter in the Table"
     " view, are not significantly different. Overlapping lines do not imply this."
 )
 _HOW_LISTED = (

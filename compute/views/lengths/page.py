@@ -91,7 +91,7 @@ def page(ask: Ask) -> Steps:
     stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
     if stored.empty:
         yield Message(
-            "No lengths are measured yet. python -m compute admin demo runs systems and measures."
+            "No lengths have been measured yet. python -m compute admin demo measures some."
         )
         return
     view = yield Row(partial(_controls, ask, stored))

@@ -188,8 +188,8 @@ def first_runs(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> I
         named = ", ".join(titles.get(name, name) for name in names)
         yield Note(
             [
-                f"Several runs: {named}. Lists, and lengths, ranges and breakdowns made from them,"
-                " are those of the first run; other scores are means over the runs."
+                f"Several runs: {named}. Lists, and lengths, ranges and breakdowns derived from"
+                " them, come from the first run; other scores are means over the runs."
             ]
         )
 
@@ -203,7 +203,7 @@ def same_spread(ask: Ask, datasets: Collection[str], two: tuple[str, str]) -> St
     titles = system_titles(ask)
     known, single = sorted(two, key=lambda name: name not in several)
     names = titles.get(single, single), titles.get(known, known)
-    label = "Take the run-to-run variance of {}, which has one run, from {}".format(*names)
+    label = "For {}, which has one run, use the run-to-run variance of {}".format(*names)
     return (yield Switch("same_spread", label))
 
 

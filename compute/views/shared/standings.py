@@ -165,8 +165,8 @@ def by_runs(ranked: DataFrame, titles: Mapping[str, str]) -> str:
     if not told:
         return ""
     return (
-        f"Means of several runs: {', '.join(told)}; their intervals are over queries and runs."
-        " Of other systems the run-to-run variance is unknown."
+        f"Means of several runs: {', '.join(told)}; their intervals cover queries and runs."
+        " The run-to-run variance of the other systems is unknown."
     )
 
 

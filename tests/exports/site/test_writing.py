@@ -172,7 +172,7 @@ def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -
     for name, words in (
         ("full", "contains files that are not from a Beirscope site, such as mine.txt"),
         ("file", "is a file"),
-        ("none/site", "make it first"),
+        ("none/site", "create it first"),
     ):
         with pytest.raises(WrongInput, match=words):
             write(store, tmp_path / name, wanted)

@@ -88,9 +88,9 @@ def test_the_share_of_tied_hits_is_told(bench: Bench, tiny: Dataset, tmp_path: P
 JUDGED = {
     "capitals": ("Doc-1", "doc-1", "'doc-1' is 'Doc-1' in the judgements, in another case"),
     "form": ("caf\u00e9", "cafe\u0301", r"'cafe\u0301' is 'caf\xe9' in the judgements, in another"),
-    "zeros": ("007", "7", "'7' is '007' in the judgements, but for leading zeros"),
-    "prefix": ("MED-14", "14", "'14' is 'MED-14' in the judgements, but for a prefix"),
-    "address": ("x/Abc", "abc", "'abc' is 'x/Abc' in the judgements, but for a prefix"),
+    "zeros": ("007", "7", "'7' is '007' in the judgements, except for leading zeros"),
+    "prefix": ("MED-14", "14", "'14' is 'MED-14' in the judgements, except for a prefix"),
+    "address": ("x/Abc", "abc", "'abc' is 'x/Abc' in the judgements, except for a prefix"),
 }
 
 
@@ -210,16 +210,16 @@ def test_ids_that_only_case_or_normal_form_tells_apart_are_remarked(
 
 
 SPELT = {
-    "float": ("7.0", "7", "but for a suffix"),
-    "quotes": ('"007"', "007", "but for a prefix and a suffix"),
-    "ending": ("007.txt", "007", "but for a suffix"),
-    "brackets": ("[007]", "007", "but for a prefix and a suffix"),
-    "bytes": ("b'007'", "007", "but for a prefix and a suffix"),
-    "mark": ("\u200f007", "007", "but for a prefix"),
-    "path": ("docs/007", "007", "but for a prefix"),
-    "zeros": ("7", "007", "but for leading zeros"),
-    "prefix": ("q7", "7", "but for a prefix"),
-    "hidden": ("\u200b007", "007", "but for a prefix"),
+    "float": ("7.0", "7", "except for a suffix"),
+    "quotes": ('"007"', "007", "except for a prefix and a suffix"),
+    "ending": ("007.txt", "007", "except for a suffix"),
+    "brackets": ("[007]", "007", "except for a prefix and a suffix"),
+    "bytes": ("b'007'", "007", "except for a prefix and a suffix"),
+    "mark": ("\u200f007", "007", "except for a prefix"),
+    "path": ("docs/007", "007", "except for a prefix"),
+    "zeros": ("7", "007", "except for leading zeros"),
+    "prefix": ("q7", "7", "except for a prefix"),
+    "hidden": ("\u200b007", "007", "except for a prefix"),
     "form": ("cafe\u0301", "caf\u00e9", "in another normal form of Unicode"),
     "case": ("Doc", "doc", "in another case"),
 }

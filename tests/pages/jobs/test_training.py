@@ -27,5 +27,5 @@ def test_a_recipe_that_cannot_be_trained_here_gets_a_sentence(store: Store) -> N
     assert "bm25 cannot be trained here; these can:" in words_of(app.run())
     app.text_input(key="_recipe").set_value("genq(model=/nowhere)")
     button_named(app, "Train").click()
-    assert "Only commands may name local folders." in words_of(app.run())
+    assert "Local folders can be named only on the command line." in words_of(app.run())
     assert jobs.listed(store.settings) == []

@@ -97,7 +97,8 @@ def test_runs_that_share_no_query_are_not_called_different(tmp_path: Path) -> No
         shown = parts(page, ask, **TWO)
         said = [one.text for one in shown if isinstance(one, Message)][-1]
         assert said.startswith(
-            "a and b cannot be compared because they share no query: a answers 2, b 2 others"
+            "a and b cannot be compared because they share no query: a answers 2 queries, b"
+            " answers 2 others. For a, its query '01'"
         )
-        assert "its query '01' is '1' in b, but for leading zeros; in all 2 of 2" in said
+        assert "its query '01' is '1' in b, except for leading zeros; in all 2 of 2" in said
         assert not [one for one in shown if isinstance(one, Figure | Table | Heading)]

@@ -170,7 +170,7 @@ def test_the_answer_is_one_sentence_about_who_leads() -> None:
         f"{lead}significant by itself (p = .02), not after correction for 91 pairs (p = .31)."
     )
     assert one(found, {}) == (
-        "BM25 leads by .034, without test or interval: all 300 queries are of one family."
+        "BM25 leads by .034, without test or interval: all 300 queries are in one family."
     )
     assert one(found._replace(n=1), {}) == "BM25 leads by .034."
     assert one(found, tested | {"families": 22, "p_randomisation": math.nan}) == (

@@ -106,7 +106,7 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     )
     least = "so far; a decision needs 20 of each, a 95% CI needs 30 and 30"
     assert least in few.verdict
-    assert few.more and f"; about {few.more} judgements more (the next" in few.verdict
+    assert few.more and f"; about {few.more} more judgements (the next" in few.verdict
     judge(store, task, 39)
     assert said().startswith("After 59 judgements: ")
     assert "Decided" not in said()
@@ -197,7 +197,7 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     told = judging.can_decide(tasks.expected(plan, tops, known))
-    assert told.endswith("top-10 lists: all such documents (fewer than 100) decide any.")
+    assert told.endswith("top-10 lists: all such documents (fewer than 100) would detect any.")
     task = tasks.make(store, plan, tops, known, "ada")
     judge(store, task, 54)
     found = shown(store, Choice())

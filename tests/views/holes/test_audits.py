@@ -41,9 +41,7 @@ def test_an_audit_shows_what_differs_and_whether_the_order_survives(home: Path) 
     task = made(home)
     of = shown(home, dataset="tiny")
     assert head in heads(of) and "Estimated scores (sample)" not in heads(of)
-    assert f"Nothing is judged yet of the official judgements (0 keys; {task.n_pairs} to" in words(
-        *of
-    )
+    assert f"None of the audited labels is judged yet (0 keys; {task.n_pairs} to" in words(*of)
     assert set(written(found(of, "audit-labels"))["95% CI"]) == {"–"}, "no interval from 0 to 1"
     # All is judged: q3's d6 is not relevant, the others are as they are.
     judge(home, ("q1", "d1", 2), ("q2", "d2", 1), ("q2", "d3", 1), ("q3", "d6", 0))

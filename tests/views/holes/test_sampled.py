@@ -59,7 +59,7 @@ def test_the_numbers_have_both_intervals_and_the_ranks(tmp_path: Path) -> None:
     assert table["Queries like these: high"].tolist() == rows["like_high"].tolist()
     ranks = found.estimates.ranks().set_index("system").loc[rows["system"]]
     assert table["Best rank"].tolist() == ranks["rank_low"].tolist()
-    assert "judgements more (" in words(sampled.wanted(found, task, 0.01))
+    assert "more judgements (" in words(sampled.wanted(found, task, 0.01))
     assert words(sampled.wanted(found, task, 1)).startswith("Every margin of error of a score")
     few = replace(found, estimates=replace(found.estimates, n_relevant=5))
     assert words(sampled.wanted(few, task, 0.01)).startswith("The number of judgements can")

@@ -59,8 +59,7 @@ class Kept(Generic[Value]):
             return found
 
     def _put(self, key: Hashable, found: tuple[Value, int, Hashable]) -> None:
-        """Cache a value unless it is too large, and drop the least recently used ones above the
-        limit."""
+        """Cache a value unless it is too large; above the limit, drop the least recently used."""
         with self._guard:
             self._making.pop(key, None)
             self._held -= self._values.pop(key, (None, 0))[1]

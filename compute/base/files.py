@@ -37,8 +37,7 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """Yield a file to write, which gets its name only once it is complete and flushed to disk. It
     is written under a random name, so that two processes may write the same file at once. With
-    `alone`, which requires a lock, the name is fixed, and the remains of a killed attempt are
-    overwritten."""
+    `alone`, which requires a lock, the name is fixed; a killed attempt's file is overwritten."""
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
     aside.unlink(missing_ok=True)  # remove a link with this name, not its target

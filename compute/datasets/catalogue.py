@@ -369,7 +369,7 @@ def is_polish(dataset: str) -> bool:
 
 
 def counterpart(dataset: str) -> str:
-    """Return the name of the same dataset in the other language, such as scifact-pl for scifact."""
+    """Return the name of the same dataset in the other language: scifact-pl for scifact."""
     match = _IN_LANGUAGE.match(dataset)
     if match is None:
         return ""

@@ -12,8 +12,8 @@ _COLUMNS = {
     "tag": "tag runid runtag system",
     "text": "text content contents body passage chunk passagetext documenttext",
 }
-"""The known names of each column, preferred names first: `docid` next to `docno` is internal to
-Terrier."""
+"""Known names of each column, preferred names first: Terrier's `docid` beside `docno` is
+internal."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
 """Names that count if no other fits. Except for `id`, such a field may hold the query's text."""
 _RUNS = (

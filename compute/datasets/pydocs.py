@@ -2,7 +2,7 @@
 
 A document is a public function or class, with its docstring except for the See Also section. A
 query is the summary line of such a docstring. Its relevant documents are those that the authors
-list under See Also. The text comes from the installed package, so equal versions give equal
+list under See Also. The installed version gives the text, so equal versions give equal
 collections."""
 
 import importlib

@@ -41,8 +41,7 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
     """Yield the line and query of each topic. Its text is the topic's query, or else its title, or
     else the topic's own text. Tags within these are removed; `left_out` counts them (such as `<i>`)
     and the topics' other fields. Raises WrongInput with file and line for a topic without number or
-    text, for a file without topics, and for one that is not in its declared encoding (default:
-    UTF-8)."""
+    text, for a file without topics, and for one not in its declared encoding (default: UTF-8)."""
     text = _MARKED.sub(_unmarked, _decoded(content, file))
     parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
     parser.feed(_BARE.sub(lambda found: html.escape(found[0]), text))

@@ -212,8 +212,7 @@ def _parallel(
 
 
 def _table(block: bytes, layout: Layout) -> pa.Table | None:
-    """Return the rows of a block, which is tidied if it does not parse; None if a line is
-    faulty."""
+    """Return the rows of a block, tidied if it does not parse; None if a line is faulty."""
     for read in (_as_it_stands, _after_tidying):
         with contextlib.suppress(pa.ArrowInvalid):
             return read(block, layout)

@@ -277,8 +277,7 @@ def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
 
 
 def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
-    """Return the estimated cost of asking about all open pairs; `again` is as in
-    `Prepared.open`."""
+    """Return the estimated cost of asking about all pairs that `Prepared.open` returns."""
     rows = ready.open(again=again)
     usual = most = 0
     for query, document in zip(rows["query"], rows["document"], strict=True):

@@ -39,8 +39,7 @@ def import_file(
     bench: Bench, path: Path, name: str, measure: str, *, percent: bool, replace: bool
 ) -> tuple[Part, list[str], bool]:
     """Store a table (`read`) as a board of its own. Returns its part, remarks, and whether it is
-    new. Raises Conflict for another table of this name unless `replace`; and WrongInput with the
-    line."""
+    new. Raises Conflict for another table of this name unless `replace`, and WrongInput."""
     start, source = time.perf_counter(), IMPORTED + name
     if not (name.strip() == name and name.isprintable() and 0 < len(name) <= LONGEST):
         told = f"write at most {LONGEST} characters, without a space at an end"

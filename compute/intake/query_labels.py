@@ -78,8 +78,7 @@ def import_file(
 
 def declare(bench: Bench, dataset: Dataset, **roles: Any) -> tuple[Part, bool]:
     """Declare which key of a dataset's labels has the families (`family`) or weights (`weight`) of
-    its queries, or which system is its `baseline`. An empty value removes a declaration, None keeps
-    it."""
+    its queries, or which system is its `baseline`. Empty removes a declaration, None keeps it."""
     _refuse_parts(dataset)
     baseline = roles.get(BASELINE)
     known = [part.system for part in bench.store.parts("scores", dataset.name)]
@@ -294,8 +293,7 @@ def read(
     The file is a TSV of the first three columns, with or without a header; or BEIR's queries.jsonl,
     of which all fields with a word or number count except id, text and title, including those in
     `metadata`. Fields that make no query groups, such as a narrative or an address, are left out;
-    the keys `family` and `weight` may have any number of values. Raises Missing or WrongInput with
-    file and line."""
+    the keys `family` and `weight` may have any number of values. Raises Missing or WrongInput."""
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")
     of_fields = first.lstrip("\ufeff \t").startswith("{")
     found = _records(file) if of_fields else _of_lines(file)

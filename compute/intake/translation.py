@@ -24,8 +24,7 @@ def similarity(
 ) -> DataFrame:
     """Compare texts of two datasets that have equal ids; store and return of (queries or
     documents), pairs, mean, sd. The similarity of a pair is the cosine of its vectors, for n random
-    pairs. Raises WrongInput for a system that is not a dense encoder, and Missing if no ids are
-    equal."""
+    pairs. Raises WrongInput unless the system is a dense encoder, and Missing without equal ids."""
     start, row = time.perf_counter(), system(encoder)
     method = row.search
     if not isinstance(method, Dense):

@@ -25,9 +25,8 @@ GRADES = "machine_grades"
 
 def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """Return the parts to remove with a dataset, with a system's run on it, or with an LLM's
-    grades. The parts of a corpus are removed with its last dataset. For an LLM that was asked but
-    has no grades, there are none. Raises Missing if nothing is stored, and Conflict if all is
-    shipped."""
+    grades. A corpus is removed with its last dataset. For an LLM that was asked but has no grades,
+    there are no parts. Raises Missing if none is stored, and Conflict if all are shipped."""
     parts = store.parts(picked=None)
     own = [part for part in parts if part.dataset == dataset]
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]

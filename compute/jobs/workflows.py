@@ -80,8 +80,7 @@ def _share(
     number: int,
     same: str,
 ) -> Any:
-    """Return the handle of a child, which is new unless another task has one for the `same`
-    work."""
+    """Return a child's handle, which is new unless another task has one for the `same` work."""
     with (
         SetWorkflowID(f"{_id()}.{number:04}"),
         SetWorkflowAttributes(about),

@@ -78,8 +78,7 @@ class Ahead:
 
     def is_outdated(self, shown: Version | None, begun: float, *, follows: bool) -> bool:
         """Return whether a page that has shown this version since `begun` is out of date. New
-        judgements may wait for a while if many pages are open or a part of the page `follows`
-        them."""
+        judgements may wait for a while if many pages are open or part of it `follows` them."""
         current = self.current()
         if shown is None or shown[0] != current[0]:
             return True

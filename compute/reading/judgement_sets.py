@@ -162,10 +162,9 @@ def values(
     measure: str,
     choice: Choice | None = None,
 ) -> DataFrame:
-    """Return system, query_id, value of every stored run of a dataset by only this set. A run
-    whose hits are too shallow for the measure has no values, except by the official set if all
-    runs were scored by that measure. The cursor must count official judgements. Raises Missing
-    as `labels`."""
+    """Return system, query_id, value of every stored run of a dataset by only this set. A run whose
+    hits are too shallow for the measure has no values, except by the official set if all runs were
+    scored by that measure. The cursor must count official judgements. Raises Missing."""
     if name == sets.OFFICIAL:
         stored = cursor.execute(_SCORED, [dataset, measure, dataset]).df()
         runs = cursor.execute(_SCORED_RUNS, [dataset]).fetchall()
@@ -229,8 +228,7 @@ def cursor_of(
 
 @contextmanager
 def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
-    """Make `judged` the cursor's `judgements` in the with-block, to count unjudged documents.
-    Scores stay unchanged."""
+    """Make `judged` the cursor's `judgements` in the with-block, to count unjudged documents."""
     cursor.register("judgements", judged.assign(dataset=dataset))
     cursor.execute("set variable judgement_set = ?", [_NAMELESS])
     try:

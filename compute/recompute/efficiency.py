@@ -1,7 +1,6 @@
 """Efficiency: the costs of a run, measured while it runs and stored with its hits. The times of
 indexing and searching include loading models and starting Java. An index that several runs share
-was timed once, when it was built; its folder keeps the times. Latency is measured later, by
-`latency`."""
+was timed once, when it was built; its folder keeps the times. `latency` measures latency later."""
 
 import contextlib
 import json

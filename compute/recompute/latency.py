@@ -40,8 +40,8 @@ Index = Callable[[Pair], contextlib.AbstractContextManager[tuple[Path, bool]]]
 
 
 def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
-    """Return the queries to time, and all others, in random order. Queries without text are
-    omitted."""
+    """Return the queries to time, and all others, in random order; those without text are left
+    out."""
     rows = queries.dropna(subset=["text"]).sort_values("query_id")
     asked = [row for row in zip(rows["query_id"], rows["text"], strict=True) if row[1].strip()]
     drawn = random.Random(SEED).sample(asked, len(asked))

@@ -245,8 +245,8 @@ def run(
 ) -> Outcome:
     """Search the dataset with the system, score and publish the run; do nothing if it is stored,
     unless `again`. `drop_equal_ids` is as in `pair`. With a `version`, a run with other hits is
-    kept when this one replaces it. Raises Unavailable, before anything is done, if the system
-    cannot run here."""
+    kept when this one replaces it. Raises Unavailable, before all else, if the system cannot run
+    here."""
     ready = pair(bench, system, dataset, drop_equal_ids=drop_equal_ids)
     return publish(bench, ready, again=again, version=version)
 
@@ -319,9 +319,8 @@ def score(
     measures: Collection[str] = (),
 ) -> Outcome:
     """Return the scores of a stored run; recompute them only if run, judgements or measures have
-    changed, or `again`. Besides MEASURES, they include `measures`, those of the settings and
-    those of earlier scores, if the stored hits are deep enough. Raises WrongInput for an unknown
-    measure."""
+    changed, or `again`. Besides MEASURES, they include `measures`, those of the settings and those
+    of earlier scores, if the hits are deep enough. Raises WrongInput for an unknown measure."""
     stored = bench.store.part("scores", hits.dataset, hits.system)
     before, further = scored_measures.more_of(stored), repeats.of(bench.store, hits)
     more = _measures_of(bench, loaded, hits, measures)

@@ -67,8 +67,7 @@ class Bucket:
 
     def claim(self) -> None:
         """Mark the place as the state's. Raises Conflict if it belongs to another state. If two
-        states find it free at the same time, one gets it in the end, so each checks before every
-        action."""
+        states find it free at once, one gets it in the end, so each checks before every action."""
         found = self._mark()
         if not found:
             self._send(_MARK, [self._identity.encode()])

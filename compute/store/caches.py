@@ -23,10 +23,9 @@ _FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 @contextlib.contextmanager
 def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
-    """Yield the finished folder of a fingerprint; build it first if it is missing. `build` fills
-    a folder that is empty, or that an interrupted build of the same fingerprint left, which it
-    may continue. Two processes that need a folder build it once, and none removes it in the
-    with-block."""
+    """Yield the finished folder of a fingerprint; build it first if it is missing. `build` fills a
+    folder that is empty, or that an interrupted build of the same fingerprint left, which it may
+    continue. Processes that need the same folder build it once, and none removes it meanwhile."""
     if not _FINGERPRINT.fullmatch(fingerprint):
         raise ValueError(f"{fingerprint!r} is not a fingerprint")
     finished = _caches(settings) / fingerprint

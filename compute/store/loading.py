@@ -198,7 +198,7 @@ def publish(
 ) -> Loaded:
     """Publish the corpus that was read, and parts of these kinds; `about` is added to the
     provenance. `command` reproduces it, if that is not the dataset's own command. `new` and
-    `replace` are as in `load`. Raises Conflict if the source changed meanwhile, or if the name is
+    `replace` are as in `load`. Raises Conflict if the source has changed, or if the name is
     taken."""
     count = content.count
     about = provenance.record(

@@ -132,8 +132,7 @@ def keep(
 
 
 def told(hits: Part, *, new: bool) -> str:
-    """Return a sentence on a run that was imported as a version; `new` says whether it was stored
-    now."""
+    """Return a sentence on a run that was imported as a version, and whether it is new."""
     found = hits.provenance.get("run_version", {})
     # A run with the same hits as its predecessor keeps the predecessor's date.
     if not new or "published" in found:

@@ -103,8 +103,7 @@ class Rows:
         return [["" if cell is None else cell for cell in row] for row in zip(*cells, strict=True)]
 
     def roles(self) -> tuple[set[str], str]:
-        """Return the roles of the rows (run, judgements, both or none), and why they may be a
-        run."""
+        """Return the rows' roles (run, judgements, both or none), and why they may be a run."""
         there = {*self.table.column_names}
         found = {RUN} & ({RUN} if there & {"score", "rank"} else set())
         found |= {JUDGED} if "relevance" in there else set()

@@ -120,8 +120,7 @@ def without_header(
     path: Path, lines: Sequence[str], how: How, problem: trec.Problem
 ) -> Rows | None:
     """Return the rows of three or four columns without names, as MS MARCO, Tevatron and ColBERT
-    write them; None for other lines. TREC's qrels count if they look like a ranking or are declared
-    one."""
+    write them; None for others. TREC's qrels count if they look like a ranking or `how` says so."""
     data = [line for line in lines if line.strip() and not line.startswith("#")]
     tabs = bool(data) and len(data[0].split("\t")) in (3, 4)
     rows = [line.split("\t") if tabs else line.split() for line in data]

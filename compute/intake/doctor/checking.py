@@ -30,8 +30,7 @@ def check(
     folder or zip archive is read in the BEIR layout, with every collection and split in it. Any
     other file is read as a run or qrels in a supported format, and compared with the ids of a
     dataset if one is given. Anything else is reported as unreadable; so is a compressed file that
-    would not fit in memory or in the home folder, if one is given. Raises Missing if the path is
-    missing."""
+    would not fit in memory or in the home folder, if one is given. Raises Missing."""
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
     return _checked(path, against, home, how or shapes.How())[0]
@@ -96,8 +95,7 @@ def _seems(path: Path, how: shapes.How) -> Kind:
 
 def files(paths: Iterable[Path]) -> list[Path]:
     """Return the paths, with each folder that is not in the BEIR layout replaced by its files,
-    sorted by name. Hidden files and inner folders are skipped. Raises Missing for a missing
-    path."""
+    sorted by name. Hidden files and inner folders are skipped. Raises Missing for any missing."""
     found: list[Path] = []
     for path in paths:
         if not path.exists():

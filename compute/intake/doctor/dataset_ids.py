@@ -96,8 +96,7 @@ def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: K
 def _hold_queries(
     database: DuckDBPyConnection, file: str, tally: Tally, against: Known
 ) -> int | None:
-    """Report the unknown and missing queries; return the number of unknown ones, None if all
-    are."""
+    """Report unknown and missing queries; return how many are unknown, or None for all."""
     _views(database, "lists", against.query_ids)
     count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
     where = Where(file, line or 0)

@@ -33,8 +33,7 @@ class Known:
     """query_id, doc_id (large strings) and relevance of the judgements; None if unknown."""
 
     def by_ids(self, table: pa.Table, file: Path, fold: Path | bool = False) -> pa.Table:
-        """Return a file's rows with query ids instead of texts and, with `fold`, documents instead
-        of their chunks."""
+        """Return a file's rows with query ids instead of texts; `fold` merges chunks."""
         if self.texts is not None:
             table = by_text.by_ids(table, self.texts, self.dataset, file)
         return by_text.folded(table, self.doc_ids, fold, file)[0] if fold else table

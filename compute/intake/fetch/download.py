@@ -130,8 +130,7 @@ def _announced(response: Response) -> int | None:
 
 
 def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
-    """Raise WrongInput for a file that is far too large, and Unavailable if it does not fit
-    here."""
+    """Raise WrongInput for a file that is far too large, and Unavailable if there is no room."""
     if total is not None and total > part.expected.limit:
         part.clear()
         raise WrongInput(_too_much(part, address, f"announces {total:,} bytes"))
@@ -157,8 +156,7 @@ def _add(
     patience: Patience,
     progress: Progress,
 ) -> None:
-    """Append the body of an answer to the part, or replace it unless `keep`. Raises Cut if it
-    breaks off."""
+    """Append the body of an answer to the part, or replace it unless `keep`. Raises Cut."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
         raise Unavailable(

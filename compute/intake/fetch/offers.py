@@ -96,8 +96,8 @@ def offer(row: Dataset) -> Offer:
 
 def listed(settings: Settings) -> DataFrame:
     """Return the offers: archive, title, language, documents, size (bytes), licence, origin,
-    address, here (name of the archive or folder on this machine, or empty), obstacle. Unknown
-    numbers: NA."""
+    address, here (the archive or folder on this machine, or empty), obstacle. Unknown numbers are
+    NA."""
     rows = []
     for found in OFFERS.values():
         there = here(found, settings)

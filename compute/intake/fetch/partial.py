@@ -83,7 +83,7 @@ class Partial:
 
     @contextmanager
     def growing(self, keep: bool) -> Iterator[BinaryIO]:
-        """Open the file to append or, unless `keep`, to rewrite it. Raises Unavailable without
+        """Open the file to append or, unless `keep`, to rewrite. Raises Unavailable without
         space."""
         make_folder(self.path.parent)
         self.in_one = not keep

@@ -1,7 +1,6 @@
 """The tables of added judgements in a reading's database, and the views over them. Cursors put the
 schema `added` (official + added) or `seen` (official) before `main` in their search path, and set
-the variables `seen`, the id of the last judgement that they see, and `overlay`, the number of a
-choice."""
+the variables `seen`, the id of the last judgement they see, and `overlay`, a choice's number."""
 
 from compute.reading.means import FORUMS, OF_PARTS
 

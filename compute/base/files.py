@@ -53,8 +53,8 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
 
 
 def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
-    """Open a plain file, for reading or as the flags say. Raises OSError for anything else, since a
-    pipe or a device may block or never end."""
+    """Open a plain file, for reading unless the flags say otherwise. Raises OSError for anything
+    else, since a pipe or a device may block or never end."""
     handle = os.open(file, flags | os.O_NONBLOCK, 0o666)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):

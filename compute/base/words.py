@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, whose plural is regular: `1 column`, `8,674 hits`."""
+    """Return a number with its noun, `1 column` or `8,674 hits`; plurals must be regular."""
     several = f"{noun[:-1]}ies" if noun.endswith(("ry", "ly")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"
 

@@ -84,7 +84,7 @@ def remove(store: Store, dataset: str, old: str) -> None:
 
 
 def report(part: Part) -> DataFrame:
-    """Return one row per outcome: outcome, judgements and documents (their numbers)."""
+    """Return outcome, judgements, documents: the numbers of both for each outcome."""
     return DataFrame(part.provenance["outcomes"])
 
 

@@ -142,7 +142,7 @@ def put(
 
 
 def of_training(store: Store, dataset: str) -> dict[str, str]:
-    """Return the training set behind each key of labels that `leakage` made, in separate parts."""
+    """Return the training set of each key whose labels `leakage` made, as parts of their own."""
     names = [part.system for part in store.parts(KIND, dataset) if part.system]
     return {key: name for name in names for key in leakage.keys(name)}
 
@@ -250,7 +250,7 @@ def families(store: Store, dataset: str) -> Series:
 
 
 def by_key(keys: Iterable[str], made: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return what `made_by_key` gives for labels of these keys that were made together."""
+    """Return the result of `made_by_key` for labels of these keys that were made together."""
     own = {name: made[name] for name in _OF_KEY if name in made}
     return {key: [own] for key in sorted({*keys})}
 

@@ -1,4 +1,4 @@
-"""A sample of a stored corpus, as BEIR times systems on a million documents of DBPedia."""
+"""A sample of a stored corpus, such as BEIR's million documents of DBPedia for timing systems."""
 
 import json
 import random

@@ -41,7 +41,7 @@ def restore(
 
 def move(settings: Settings) -> None:
     """Move state and jobs from SQLite to PostgreSQL. Raises Conflict while a dashboard or a worker
-    runs, and what `compute.store.backups.move` raises."""
+    runs, and the errors of `compute.store.backups.move`."""
     old = Settings(home=settings.home)
     if is_held(old.home / "serve.lock") or (
         (old.home / "jobs.sqlite").exists() and workers.alive(old)

@@ -254,7 +254,7 @@ def _check(row: System) -> str:
 def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
     """Estimate the duration of runs on one worker, scaled by documents and queries. Indexing is
     taken to grow with the documents, searching with the queries: the part of Lucene and FAISS that
-    grows with both is small beside starting and encoding. An existing index costs nothing."""
+    grows with both is small compared to encoding. An existing index costs nothing."""
     seen = Seen(store, {name for name, _ in targets})
     rates = _Rates(seen.parts.values(), seen)
     seconds, unknown, indexes = 0.0, 0, set[object]()

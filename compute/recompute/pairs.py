@@ -156,9 +156,9 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
 
 
 def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> Part:
-    """Return the run of a system on a dataset. A shipped run is truncated, so it is not used if the
-    system made `of` it is shipped, too: the run computed here is then complete. Raises Missing with
-    the next step, and Unavailable if its file is damaged."""
+    """Return the run of a system on a dataset. A shipped run, which is truncated, is not used for a
+    system (`of`) whose own run is also shipped, so that the run computed here is complete. Raises
+    Missing with the next step, and Unavailable if its file is damaged."""
     found = found_hits(bench, dataset.name, name, of=of)
     if found is None:
         raise Missing(

@@ -28,8 +28,8 @@ class Trained:
 
 
 def named(text: str, dataset: str) -> System:
-    """Return the system that a recipe makes from a dataset: `genq[scifact](seed=1)` for
-    `genq(seed=1)`. Raises WrongInput if the system is not trained, or trained on another."""
+    """Return the system that a recipe makes from a dataset, such as `genq[scifact](seed=1)`. Raises
+    WrongInput if the system is not trained, or if `text` names another dataset."""
     read = names.parse(text)
     row = SYSTEMS.get(read.base)
     if row is None or row.recipe is None:

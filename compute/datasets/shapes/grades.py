@@ -34,8 +34,9 @@ def graded(
     nulls: bool = False,
 ) -> tuple[pa.Array, str]:
     """Return the whole grades (int32) of a file's values, and a sentence on how they were
-    converted, if they were. `levels` are the least values of grades 1, 2 …; `rounded` rounds
-    fractions instead. With `nulls`, absent or blank values become null. Raises WrongInput."""
+    converted, if they were. `levels` are the least values of grades 1, 2 …; with `rounded`,
+    fractions are rounded instead. With `nulls`, absent or blank values become null. Raises
+    WrongInput."""
     distinct = given.unique().cast(pa.string()).to_pylist()
     values = {text: _number(text) for text in distinct}
     mapped, told = _words([text for text, value in values.items() if value is None and _said(text)])

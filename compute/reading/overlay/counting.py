@@ -151,7 +151,7 @@ class Tally:
         self._official: dict[str, Official] = {}
 
     def count(self, overlay: Overlay, seen: int) -> None:
-        """Bring an overlay to a later version."""
+        """Count the judgements up to `seen` in an overlay, which is then at that version."""
         self._set(overlay=overlay.number, seen=seen, last=overlay.versions[-1])
         touched: dict[str, list[str]] = {}
         for dataset, query_id in self._cursor.execute(_TOUCHED).fetchall():

@@ -136,7 +136,7 @@ class Scored:
         return replace(self, systems=names, runs=runs, values=values, **some)
 
     def rows(self, numbers: NDArray[np.int64]) -> pa.Table:
-        """Return system, run, query_id, measure, value of some queries, as far as followed."""
+        """Return system, run, query_id, measure, value of queries, where `followed` is true."""
         chosen = np.where(self.followed[:, :, None], self.values[:, :, numbers], np.nan)
         place, measure, query = np.nonzero(~np.isnan(chosen))
         return pa.table(

@@ -225,7 +225,7 @@ def test_losses_since_the_anchor_add_up(place: Path) -> None:
         imported(place, lost(place, f"night{night}.run", 0, 4 * night), "slow")
         if night == 0:
             told = run(place, "anchor", "slow", "--dataset", "mine", "--margin", ".045")
-            assert "the anchor of mine is slow: means may lose 0.045 since" in told.stdout
+            assert "the anchor of mine is slow: means may fall by 0.045 since then" in told.stdout
     words = ["gate", "slow", "--dataset", "mine", "--margin", ".05", "--against"]
     assert "anchor of mine is slow@1" in run(place, "anchor", "--dataset", "mine").stdout
     whole = json.loads(run(place, *words, "slow@3", "--json").stdout)

@@ -271,7 +271,10 @@ def test_a_backup_of_before_the_chain_is_restored_and_this_is_said(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
     capsys.readouterr()
     assert main(["admin", "restore", str(at / "kept")]) == 0
-    assert "the judgements, with no hash chain yet, are copied" in capsys.readouterr().err
+    assert (
+        "the judgements have no hash chain yet: they are copied unchecked"
+        in capsys.readouterr().err
+    )
     new = opened(at / "new")
     assert len(new.added_judgements()) == 3 and integrity.found(new.engine) == []
 

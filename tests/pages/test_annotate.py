@@ -83,7 +83,7 @@ def test_judging_without_texts_leads_to_what_adds_them(
     (warning,) = new.warning
     assert "alone has no texts" in warning.value
     (link,) = (button for button in new.button if button.label == "Add texts")
-    assert "or the BEIR archive of alone" in link.help
+    assert "BEIR archive; Fetch downloads archives" in link.help
 
 
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
@@ -179,7 +179,7 @@ def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: St
     assert "1 judgement: too few for an interval;" in shown(app) and tasks.tasks(store) == []
     {field.label: field for field in app.selectbox}["Measure"].set_value("nDCG@10")
     press(app, "Preview precision")
-    assert "no interval of nDCG@10 with more than two grades" in shown(app)
+    assert "With more than two grades a sample gives no interval for nDCG@10" in shown(app)
 
 
 def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:

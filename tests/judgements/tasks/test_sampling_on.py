@@ -185,7 +185,7 @@ def test_two_who_sample_on_at_once_draw_one_batch(
         return draw(*given)  # pyrefly: ignore
 
     monkeypatch.setattr(samples, "draw", meanwhile)
-    with pytest.raises(Conflict, match="extended this task a moment ago"):
+    with pytest.raises(Conflict, match="has just extended this task"):
         on(store, task, 20)
     assert len(samples.stored(store, task.id)) == 2
 

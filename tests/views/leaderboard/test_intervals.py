@@ -85,7 +85,7 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
     how = order_confidence.how_to_read(order)
-    assert "common letter in the Table view, are not" in how.shown
+    assert "share a letter in the Table view, are not" in how.shown
     listed = how.narrow().shown
     assert "share a group's letter" in listed and "bar" not in listed and "Dot" not in listed
     words = order_confidence.facts(order, made, ground)

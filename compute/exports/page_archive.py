@@ -94,8 +94,8 @@ def _frames(shown: Figure, seen: set[int], *, escaped: bool) -> Iterator[_Group]
 
 
 _ESCAPED = (
-    "Words that begin with = + - or @, which a spreadsheet would evaluate, are preceded by an"
-    " apostrophe. Numbers and ids are unchanged, and so is everything in Parquet."
+    "An apostrophe precedes words that begin with = + - or @, which a spreadsheet would evaluate."
+    " Numbers and ids, and everything in Parquet, are unchanged."
 )
 _UNCHANGED = (
     "Their values are unchanged. A spreadsheet treats a cell that begins with = + - or @ as a"
@@ -107,7 +107,7 @@ def _readme(view: View, told: Sequence[str]) -> str:
     """Return README.txt; `told` describes the figures, tables and frames."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     pictures = (
-        "Pictures are 174 mm wide, for print: ink on white."
+        "Pictures are 174 mm wide, for print on white paper."
         if browser.find()
         else f"There are no pictures: {browser.MISSING}."
     )

@@ -112,7 +112,7 @@ def test_a_csv_from_the_browser_has_no_formula_and_its_numbers_and_ids_unchanged
 
 
 def test_a_saved_view_says_what_it_did_to_words_that_begin_like_a_formula() -> None:
-    for escaped, said, cell in ((True, "An apostrophe precedes", "'=a"), (False, "unchanged. A", "=a")):
+    for escaped, said, cell in ((True, "An apostrophe", "'=a"), (False, "unchanged. A", "=a")):
         table = Table("k", "t", DataFrame({"Note": ["=a"]}))
         view = View("Page", "page?x=y", [table], {}, escaped)
         with zipfile.ZipFile(io.BytesIO(page_archive.archive(view))) as packed:

@@ -220,7 +220,7 @@ def _let_go() -> None:
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:
-    """Recompute, in the background, an order that learns, after enough further judgements."""
+    """Recompute an order that learns in the background, once enough judgements were added."""
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
     if abs(judged - last) >= adaptive_order.EVERY:
         st.session_state[f"_arranged-{scope}"] = judged

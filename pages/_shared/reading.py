@@ -55,7 +55,8 @@ AHEAD = Ahead(_now, following)
 
 
 def _here() -> Answers:
-    """Answers of the store that this run of the page reads; its settings are read once."""
+    """Return the answers of the store that this run of the page reads; its settings are read
+    once."""
     return page_run.current().answers or _now()
 
 

@@ -53,7 +53,8 @@ class Written(BaseFigure):
     """A figure that `st.plotly_chart` sends as it was written (JSON)."""
 
     def __init__(self, content: str, layout: Mapping[str, Any]) -> None:
-        """`layout`: width and height, as far as the figure sets them."""
+        """Hold the JSON `content`; `layout` has width and height, as far as the figure sets
+        them."""
         vars(self).update(sent=_Sent(layout=layout))
         vars(self)["sent"].content = content
 
@@ -76,7 +77,7 @@ _marshall_styler = arrow.marshall_styler
 
 
 def styled(rows: DataFrame, told: DataFrame, css: Sequence[Sequence[str]]) -> Styler:
-    """A table for `st.dataframe` with the text and, column by column, the CSS of each cell."""
+    """Return a table for `st.dataframe` with the text and, by column, the CSS of each cell."""
     found = rows.style
     vars(found)["told"] = told, css
     return found
@@ -122,7 +123,7 @@ def is_fragment_without_callback() -> bool:
 
 
 def is_in_app() -> bool:
-    """True while app.py runs, but not while a callback or a fragment runs by itself."""
+    """Return true while app.py runs, but not while a callback or a fragment runs by itself."""
     context = get_script_run_ctx()
     return bool(context and context.has_script_started and not context.fragment_ids_this_run)
 

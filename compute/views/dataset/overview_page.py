@@ -99,7 +99,7 @@ def _statistics(view: View) -> Iterator[Step]:
 
 
 def example(ask: Ask, dataset: Dataset) -> DataFrame:
-    """`select.example` of a dataset, or of its first part."""
+    """Return `select.example` for a dataset, or for its first part."""
     name = (*dataset.parts, dataset.name)[0]
     collection = name if dataset.parts else dataset.collection
     return ask(select.example, dataset=name, collection=collection)

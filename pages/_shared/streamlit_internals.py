@@ -53,8 +53,7 @@ class Written(BaseFigure):
     """A figure that `st.plotly_chart` sends as it was written (JSON)."""
 
     def __init__(self, content: str, layout: Mapping[str, Any]) -> None:
-        """Hold the JSON `content`; `layout` has width and height, as far as the figure sets
-        them."""
+        """Hold the JSON `content`; `layout` has width and height, if the figure sets them."""
         vars(self).update(sent=_Sent(layout=layout))
         vars(self)["sent"].content = content
 
@@ -67,6 +66,7 @@ class _Sent(dict[str, Any]):
 
 
 def _written(figure: Any, **options: Any) -> str:
+    """Return the JSON that a `Written` figure holds; write other figures as Plotly does."""
     return figure.content if isinstance(figure, _Sent) else _to_json(figure, **options)
 
 
@@ -84,6 +84,7 @@ def styled(rows: DataFrame, told: DataFrame, css: Sequence[Sequence[str]]) -> St
 
 
 def _styled(proto: Any, styler: Styler, uuid: str) -> None:
+    """Send a table from `styled` with its own texts and CSS; send others as Streamlit does."""
     if "told" not in vars(styler):
         _marshall_styler(proto, styler, uuid)
         return

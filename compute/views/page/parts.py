@@ -195,7 +195,7 @@ class Column:
 
     head: str
     field: str | Sequence[str] = ""
-    """By default the heading. Several fields form one text on the page, but columns in files."""
+    """By default the heading. Several fields are one text on the page, several columns in files."""
     format: Format | str = ""
     """A function that formats a value on the page and in print, or the browser's number format."""
     unit: str = ""

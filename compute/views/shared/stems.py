@@ -14,8 +14,7 @@ _SYLLABLE = re.compile(r"[aeiouy]+[^aeiouy]+")
 def stem(word: str) -> str:
     """Return the stem of a lower-case word; a word with letters other than a to z is its own stem.
     The stemmer is Porter's (1980) with the additions of Lucene's filter: words of two letters are
-    unchanged; after a syllable -bli becomes -ble and -logi becomes -log, as in assembly,
-    etiology."""
+    unchanged; after a syllable -bli becomes -ble (assembly) and -logi becomes -log (etiology)."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
     later = _LATER.fullmatch(word)

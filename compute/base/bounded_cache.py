@@ -97,9 +97,9 @@ def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
     return called
 
 
-_MOST_REMEMBERED, _LARGEST_REMEMBERED = 25_000_000, 5_000_000
+_MOST_REMEMBERED, _LARGEST_REMEMBERED = 18_000_000, 5_000_000
 """Limits for all cached results and for one result, in bytes of the pickled arguments. A figure
-drawn from them takes about four times as many."""
+drawn from them takes about six times as many, with its JSON."""
 _REMEMBERED: Kept[tuple[Any, int]] = Kept(
     _MOST_REMEMBERED, lambda made: made[1], _LARGEST_REMEMBERED
 )

@@ -57,6 +57,11 @@ def results(folder: Path = FOLDER) -> DataFrame:
     here, such as a row of an ablation, stays unchanged), `printed` (the published name), `measure`
     in our spelling, `value`, `in_domain` (the system was trained on this dataset), `suspect` (it
     contradicts its neighbours, so it is shown but never used), `note`."""
+    return _results(folder).copy(deep=False)
+
+
+@cache
+def _results(folder: Path) -> DataFrame:
     table = _table("results", folder)
     variant = table["note"].where(table["note"].isin(_VARIANTS), "")
     source = table["paper"].map(_short) + ", " + table["table"]

@@ -107,3 +107,18 @@ def test_an_old_spelling_hints_and_does_the_same(
         assert told.out == expected.out
         hint, rest = told.err.split("\n", 1)
         assert rest == expected.err and hint.endswith("the next version removes the old spelling")
+
+
+def test_a_command_yields_to_readers_but_a_dashboard_does_not(tmp_path: Path) -> None:
+    """Started from a shell, a command has a lower priority; called by our own code, it has not."""
+    script = (
+        "import os, sys; from compute.__main__ import main;"
+        "sys.argv[1:] = [sys.argv[1], '--help']; before = os.nice(0);"
+        "main(['datasets', '--help']); within = os.nice(0); main();"
+        "print('nice', within - before, os.nice(0) - before)"
+    )
+    env = {**os.environ, "BEIRSCOPE_HOME": str(tmp_path)}
+    for name, lower in (("datasets", 10), ("serve", 0)):
+        words = ["nice", "-n", "1", sys.executable, "-c", script, name]
+        said = subprocess.run(words, cwd=PROJECT, env=env, capture_output=True, text=True).stdout
+        assert said.splitlines()[-1].split() == ["nice", "0", str(lower)]

@@ -17,6 +17,13 @@ def test_every_printed_score_is_there_once(figures: DataFrame) -> None:
     assert figures["value"].notna().all()
 
 
+def test_nobody_changes_what_others_read(figures: DataFrame) -> None:
+    own = published.results()
+    own.loc[:, "value"] = 0.0
+    own["measure"] = "other"
+    assert published.results().equals(figures)
+
+
 def test_measures_of_the_papers_take_our_names(figures: DataFrame) -> None:
     assert not figures["measure"].str.contains("MRR|Accuracy").any()
     assert {"RR@10", "Success@5", "Success@20", "R_cap@100", "Hole@10"} <= set(figures["measure"])

@@ -361,7 +361,7 @@ def _styled(
     if not (written or fills or shown.bold is not None):
         return frame
     own = [one for one in columns if not (one.is_text or one.drawn or one.in_files)]
-    writers = {one.head: _writer(one, shown.absent) for one in own}
+    writers: dict[Any, Callable[[Any], str]] = {one.head: _writer(one, shown.absent) for one in own}
     told = {head: [*map(writers.get(head, str), frame[head])] for head in frame}
     css = {head: [""] * len(frame) for head in frame}
     if shown.bold:

@@ -83,10 +83,10 @@ def styled(rows: DataFrame, told: DataFrame, css: Sequence[Sequence[str]]) -> St
     return found
 
 
-def _styled(proto: Any, styler: Styler, uuid: str) -> None:
+def _styled(proto: Any, styler: Styler, default_uuid: str) -> None:
     """Send a table from `styled` with its own texts and CSS; send others as Streamlit does."""
     if "told" not in vars(styler):
-        _marshall_styler(proto, styler, uuid)
+        _marshall_styler(proto, styler, default_uuid)
         return
     told, css = vars(styler)["told"]
     cells = (
@@ -94,9 +94,9 @@ def _styled(proto: Any, styler: Styler, uuid: str) -> None:
         for column, of in enumerate(css)
         for row, look in enumerate(of)
     )
-    proto.styler.uuid = uuid
+    proto.styler.uuid = default_uuid
     proto.styler.styles = "\n".join(
-        f"#T_{uuid}_{cell} {{ {look} }}" for cell, look in cells if look
+        f"#T_{default_uuid}_{cell} {{ {look} }}" for cell, look in cells if look
     )
     proto.styler.display_values = dataframe_util.convert_pandas_df_to_arrow_bytes(told)
 

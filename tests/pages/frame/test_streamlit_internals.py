@@ -2,6 +2,7 @@
 
 import re
 from math import isnan
+from typing import Any
 
 from pandas import DataFrame
 from pandas.testing import assert_frame_equal
@@ -64,9 +65,11 @@ def test_written_cells_are_sent_as_pandas_would_write_them() -> None:
     arrow.marshall_styler(ours, streamlit_internals.styled(rows, told, css), "u")
     assert ours.styler.uuid == theirs.styler.uuid
     assert {*ours.styler.styles.split("\n")} == {*theirs.styler.styles.split("\n")}
-    values = [convert_arrow_bytes_to_pandas_df(one.styler.display_values) for one in (ours, theirs)]
-    assert_frame_equal(*values)
+    sent, usual = (
+        convert_arrow_bytes_to_pandas_df(one.styler.display_values) for one in (ours, theirs)
+    )
+    assert_frame_equal(sent, usual)
 
 
-def _number(value: float) -> str:
+def _number(value: Any) -> str:
     return "-" if isnan(value) else f"{value:.3f}"

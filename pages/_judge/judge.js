@@ -10,7 +10,7 @@ const AWAY = 240000; // after this long without a movement nobody is there, and 
 const ASK = 8000; // interval of requests while other assessors hold all remaining pairs
 const REMEMBERED = 50; // answers that can be undone
 
-const SKIPPED = "Skipped: others get it, and at the end you can look at it again";
+const SKIPPED = "Skipped: other assessors get it, and you can return to it at the end";
 
 const MOVES = ["keydown", "pointermove", "wheel", "touchmove"];
 
@@ -197,7 +197,7 @@ class Form {
     this.flying = null;
     this.history = [];
     const answers = going.length === 1 ? "1 answer is" : `${going.length} answers are`;
-    this.last.textContent = `${answers} not saved: the texts were replaced since; judge these again`;
+    this.last.textContent = `${answers} not saved because the texts were replaced; judge these again`;
   }
 
   // After two runs in quick succession, Streamlit may draw the first run's data last.
@@ -278,7 +278,7 @@ class Form {
   ignore() {
     this.ignored += 1;
     const keys = this.ignored === 1 ? "1 key" : `${this.ignored} keys`;
-    this.last.textContent = `${keys} pressed before this document was in sight: not counted`;
+    this.last.textContent = `${keys} pressed before this document was visible: not counted`;
     this.draw();
   }
 
@@ -319,7 +319,7 @@ class Form {
     this.ignored = 0;
     this.done.delete(pair);
     const grade = this.named(this.grades.get(pair)) || "your last grade";
-    this.last.textContent = `Taken back: ${undoes === "skip" ? "skipped" : grade}`;
+    this.last.textContent = `Undone: ${undoes === "skip" ? "skipped" : grade}`;
     this.show(pair);
     this.bring(this.question);
     this.send();
@@ -441,7 +441,7 @@ class Form {
     this.note = element("textarea", "");
     this.note.setAttribute("aria-label", "Note");
     this.note.maxLength = 2000;
-    this.note.placeholder = "A note for whoever reads your judgement; Enter goes back";
+    this.note.placeholder = "A note for readers of your judgement; Enter returns to the document";
     this.noteBox = element("div", "note", this.note);
     this.end = element("div", "end");
     this.buttons = element("div", "buttons");
@@ -463,7 +463,7 @@ class Form {
     this.doubt = this.button("Unsure", "u", () => this.doubtful(), "plain");
     this.doubt.title = "Mark the grade that you choose next as unsure";
     const skip = this.button("Skip", "s", () => this.answer("skip"), "plain");
-    skip.title = "Leave this one to others";
+    skip.title = "Leave this document to other assessors";
     this.back = this.button("Undo", "z", () => this.undo(), "plain");
     // All actions so far, except undo, concern the visible document.
     this.judges = new Set([...this.keys].filter(([key]) => key !== "z").map(([, act]) => act));
@@ -539,15 +539,15 @@ class Form {
     const back = this.history.length ? [" ", this.ended("Undo the last (Z)", () => this.undo())] : [];
     if (this.loads) {
       const none = this.ignored ? " A key pressed meanwhile is not counted." : "";
-      return this.end.replaceChildren(`One moment: the next documents are on their way.${none}`);
+      return this.end.replaceChildren(`One moment: the next documents are loading.${none}`);
     }
     if (left)
       return this.end.replaceChildren(
-        `${left} left, all reserved for other assessors; those not judged in 5 minutes come here.`, ...back);
+        `${left} left, all reserved for other assessors; those not judged within 5 minutes will appear here.`, ...back);
     const skipped = this.data.skipped;
     const done = `All done: ${judged} judged${skipped ? `, ${skipped} skipped` : ""}.`;
-    const words = `${done} Thank you. All is saved, you can close this page.`;
-    const more = skipped ? [" ", this.ended("Look at the skipped ones again", () => this.again())] : [];
+    const words = `${done} Thank you. Everything is saved; you can close this page.`;
+    const more = skipped ? [" ", this.ended("Return to the skipped documents", () => this.again())] : [];
     this.end.replaceChildren(words, element("br", ""), element("br", ""), ...more, ...back);
   }
 

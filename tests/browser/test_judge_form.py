@@ -116,8 +116,10 @@ def test_what_was_answered_last_is_said_and_what_is_taken_back(form: Page) -> No
     page.get_by_role("button", name="g0").click()
     expect(last).to_have_text("Last: g0")
     page.keyboard.press("s")
-    expect(last).to_have_text("Skipped: others get it, and at the end you can look at it again")
-    for words in ("Taken back: skipped", "Taken back: g0", "Taken back: g1"):
+    expect(last).to_have_text(
+        "Skipped: other assessors get it, and you can return to it at the end"
+    )
+    for words in ("Undone: skipped", "Undone: g0", "Undone: g1"):
         page.keyboard.press("z")
         expect(last).to_have_text(words)
     other = data(2, 0, [])
@@ -149,7 +151,9 @@ def test_answers_to_texts_that_were_replaced_are_let_go_and_asked_anew(form: Pag
     new = data(3, 0, []) | {"texts": "new", "replaced": [entry["entry"]]}
     new["documents"][0]["text"] = [["paragraph", ["other words"]]]
     page.evaluate("data => window.show(data)", new)
-    expect(page.get_by_text("1 answer is not saved: the texts were replaced")).to_be_visible()
+    expect(
+        page.get_by_text("1 answer is not saved because the texts were replaced")
+    ).to_be_visible()
     expect(page.get_by_text("all saved")).to_be_visible()
     page.keyboard.press("0")
     kept = page.evaluate("window.kept().map(({ pair, texts }) => [pair, texts])")
@@ -216,7 +220,7 @@ def test_a_key_judges_no_document_that_was_not_in_sight_when_it_was_pressed(form
         page.keyboard.press("1")
     page.keyboard.press("0")
     page.keyboard.press("u")
-    loading = page.get_by_text("the next documents are on their way. A key pressed meanwhile")
+    loading = page.get_by_text("the next documents are loading. A key pressed meanwhile")
     expect(loading).to_be_visible()
     kept = page.evaluate("window.kept()")
     assert [entry["relevance"] for entry in kept] == [1] * 5
@@ -227,7 +231,7 @@ def test_a_key_judges_no_document_that_was_not_in_sight_when_it_was_pressed(form
     more["judged"] = 5
     page.evaluate("data => window.show(data)", more)
     last = page.locator(".last")
-    expect(last).to_have_text("2 keys pressed before this document was in sight: not counted")
+    expect(last).to_have_text("2 keys pressed before this document was visible: not counted")
     expect(page.get_by_role("button", name="Unsure")).to_have_attribute("aria-pressed", "false")
     # Pressed while the browser was busy, it comes when the next document is there already.
     page.evaluate(
@@ -238,7 +242,7 @@ def test_a_key_judges_no_document_that_was_not_in_sight_when_it_was_pressed(form
           window.dispatchEvent(late);
         }"""
     )
-    expect(last).to_have_text("1 key pressed before this document was in sight: not counted")
+    expect(last).to_have_text("1 key pressed before this document was visible: not counted")
     assert len(page.evaluate("window.kept()")) == 1
     page.keyboard.press("0")
     expect(last).to_have_text("Last: g0")

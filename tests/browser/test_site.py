@@ -142,7 +142,7 @@ def test_a_choice_that_is_not_there_is_said(watched: Page, site: str) -> None:
     said = watched.locator("[data-tool] p.said").all_inner_texts()
     assert said[0].startswith("List 1: constructor is not on this page; ")
     assert said[1].startswith("This page has no choice called messure: ")
-    assert said[2].startswith("No list here answers a query called nope: ")
+    assert said[2].startswith("No list here has a query called nope: ")
     expect(watched.locator("[data-tool] .lists h3")).to_have_count(2)
 
 

@@ -188,7 +188,7 @@ const beirscope = (() => {
     const place = el("div", {}, listing(listed.slice(0, 50)));
     const more = el("button", { type: "button", onclick: event => { place.replaceChildren(listing(listed)); event.target.remove(); } }, "All queries");
     return [
-      pair ? verdict(found, pair, one, other) : el("p", { class: "said" }, "Too few queries have a value of both."),
+      pair ? verdict(found, pair, one, other) : el("p", { class: "said" }, "Too few queries have a value for both systems."),
       el("h3", {}, `${measure} of ${one} minus ${other}, query by query`), gaps([...rows].sort((x, y) => y.gap - x.gap), measure, one, other),
       el("p", { class: "note" }, `Blue: ${one} is higher; orange: ${other} is.`),
       place, listed.length > 50 && more,
@@ -221,12 +221,12 @@ const beirscope = (() => {
     };
     const offered = of.queries.length <= 2000 ? of.queries : of.queries.slice(Math.max(0, at - 1000), at + 1000);
     return [
-      asked.get("query") && wanted < 0 && el("p", { class: "said" }, `No list here answers a query called ${asked.get("query")}: the first is shown.`),
+      asked.get("query") && wanted < 0 && el("p", { class: "said" }, `No list here has a query called ${asked.get("query")}: the first is shown.`),
       el("datalist", { id: "queries" }, offered.map(each => el("option", { value: each }))),
       el("h3", {}, `Query ${shortly(id)}`), of.texts?.[at] && el("p", { class: "said" }, of.texts[at]),
-      el("p", { class: "note" }, `Query ${at + 1} of ${of.queries.length}; judged relevant to it: ${of.relevant[at]}. ✓ relevant, · judged not relevant, ? a hole: nobody judged it.`),
+      el("p", { class: "note" }, `Query ${at + 1} of ${of.queries.length}; judged relevant to it: ${of.relevant[at]}. ✓ relevant, · judged not relevant, ? unjudged.`),
       el("div", { class: "lists" }, shown.map(list)),
-      given.texts || el("p", { class: "note" }, "Documents are named by their ids: their texts are not on this site."),
+      given.texts || el("p", { class: "note" }, "Documents are shown by id, since their texts are not on this site."),
     ];
   }
   const tools = { pairs, lists };

@@ -48,6 +48,10 @@ _WRITTEN = 1_000_000  # lines that are written at a time
 _SLICE = 1 << 16
 """Approximate number of hits ranked together; their arrays fit into a processor's caches."""
 _SIGN = np.uint32(1 << 31)
+_FIRST_BYTES = np.array([256**few - 1 for few in range(9)], np.uint64)
+"""Masks of a word's first bytes, by their number."""
+_MIXING = np.random.default_rng(8).integers(2**63, size=4, dtype=np.uint64) * 2 + 1
+"""Odd factors of a hash."""
 _RANKED = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())])
 
 Keys = NDArray[np.uint64]
@@ -203,20 +207,19 @@ class Lists:
         ends = np.cumsum(lengths)
         chosen = np.repeat(heads - (ends - lengths), lengths) + np.arange(ends[-1])
         query, score = self.query[chosen], self.score[chosen]
-        doc_ids = self.doc_ids.take(pa.array(chosen))
-        once = _once(query, doc_ids, score)
-        duplicates = len(chosen) - len(once)
-        if duplicates:
+        duplicates = 0
+        if not _differ(query, self.doc_ids, chosen):
+            once = _once(query, self.doc_ids.take(pa.array(chosen)), score)
+            duplicates = len(chosen) - len(once)
             chosen, query, score = chosen[once], query[once], score[once]
-            doc_ids = doc_ids.take(pa.array(once))
         key = _key(query, score)
         order = np.argsort(key, kind="stable")
-        key = key[order]
-        _settle(key, order, doc_ids)
+        key, order = key[order], chosen[order]
+        _settle(key, order, self.doc_ids)
         rank = _places(key)
         kept = rank <= depth
         filled = slice(start, start + np.count_nonzero(kept))
-        self.order[filled] = chosen[order[kept]]
+        self.order[filled] = order[kept]
         lists = np.minimum(np.diff(np.flatnonzero(rank == 1), append=len(rank)), depth)
         return filled, lists, duplicates, int(_equal_neighbours(key[kept]).sum())
 
@@ -238,13 +241,34 @@ class Lists:
         return pa.record_batch(columns, schema=_RANKED)
 
 
+def _differ(query: NDArray[np.int32], doc_ids: pa.Array, chosen: NDArray[np.int64]) -> bool:
+    """Return whether these hits certainly have different pairs of query and document. Hashes of the
+    length and the first and last eight bytes of the document's id are compared, not whole ids."""
+    _, places, text = doc_ids.buffers()
+    if text is None or text.size < 8:
+        return False
+    width = np.int64 if pa.types.is_large_string(doc_ids.type) else np.int32
+    ends = np.frombuffer(places, width)[doc_ids.offset :]
+    starts, ends = ends[chosen], ends[1:][chosen]
+    eight = np.ndarray(text.size - 7, "<u8", text, strides=(1,))
+
+    def bytes_from(at: NDArray[np.signedinteger]) -> Keys:
+        low = np.clip(at, 0, len(eight) - 1)
+        return eight[low] >> (np.maximum(at - low, 0) * 8).astype(np.uint64)
+
+    few = np.minimum(ends - starts, 8)
+    first = bytes_from(starts) & _FIRST_BYTES[few]
+    last = np.where(few == 8, bytes_from(ends - 8), np.uint64(0))
+    columns = (first, last, ends - starts, query)
+    mixed = [part.astype(np.uint64) * factor for part, factor in zip(columns, _MIXING, strict=True)]
+    pair = np.sort(mixed[0] + mixed[1] + mixed[2] + mixed[3])
+    return bool((pair[1:] != pair[:-1]).all())
+
+
 def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
     """Return the positions of the hits, with only the best hit of each query and document."""
     codes = doc_ids.dictionary_encode().indices.to_numpy()
     pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
-    every = np.sort(pair)
-    if (every[1:] != every[:-1]).all():
-        return np.arange(len(pair))
     order = np.lexsort((-score, pair))
     first = np.append(True, pair[order][1:] != pair[order][:-1])
     return np.sort(order[first])
@@ -263,7 +287,7 @@ def _key(query: NDArray[np.int32], score: NDArray[np.float64]) -> Keys:
 
 
 def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
-    """Sort hits with equal keys by descending doc_id, in place."""
+    """Sort the positions of hits with equal keys by descending doc_id, in place."""
     places = np.flatnonzero(_equal_neighbours(key))
     if len(places):
         tied = pa.table({"key": key[places], "doc_id": doc_ids.take(pa.array(order[places]))})

@@ -36,6 +36,21 @@ def rows(frame: pd.DataFrame) -> list[tuple]:
     return list(frame.itertuples(index=False, name=None))
 
 
+@pytest.mark.parametrize("tail", ["", "/index.html"])
+@pytest.mark.parametrize("again", [0, 1, 500])
+def test_ids_that_begin_and_end_alike_are_distinct_and_repeated_ones_are_not(tail, again):
+    """Of ids of equal length, a hash compares only the first and last eight bytes."""
+    ids = [f"https://host/{number:06}{tail}" for number in range(2000)]
+    own = [("q1", doc_id, 1.0 + number) for number, doc_id in enumerate(ids)]
+    run = canonical(
+        hits(*own, *(("q1", one, 0.5) for one in ids[:again])), depth=3000, drop_self=False
+    )
+    assert run.duplicates == again and run.tied == 0
+    assert rows(run.frame) == [
+        ("q1", doc_id, rank, score) for rank, (_, doc_id, score) in enumerate(own[::-1], start=1)
+    ]
+
+
 @worlds.SOME
 @given(worlds.hits(), st.sampled_from((1, 3, 1000)), st.booleans())
 def test_ranking_is_by_32_bit_score_then_bytes_of_the_id(hits, depth, drop_self):

@@ -55,7 +55,7 @@ def serve(**told: Any) -> None:
     """Serve until stopped; `told` are the options of `streamlit run`."""
     streamlit_internals.load_options(told)
     # The thread that sends would wait 5 ms, by default, for each turn beside threads that compute.
-    sys.setswitchinterval(0.0005)
+    sys.setswitchinterval(0.001)
     config = uvicorn.Config(
         st.App(PROJECT / "app.py", middleware=[*map(Middleware, (Watching, Gate, LeftPages))]),
         lifespan="on",

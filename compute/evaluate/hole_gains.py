@@ -7,6 +7,7 @@ computes ranges from these."""
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,14 +31,27 @@ class Sides(NamedTuple):
     other: Codes
     place: Ranks
     """(k, N) Rank in `other`, from 1, of each document of `one`; 0 if it is absent there."""
-    shared: Flags
-    """(k, N) Whether `one` contains each document of `other`."""
+    back: Ranks
+    """(k, N) Rank in `one`, from 1, of each document of `other`; 0 if it is absent there."""
+
+    @property
+    def turned(self) -> "Sides":
+        """Return the same lists with the two sides exchanged."""
+        return Sides(self.other, self.one, self.back, self.place)
+
+    @property
+    def only_other(self) -> Flags:
+        """Return which ranks of `other` hold a hole that `one` does not contain, (k, N)."""
+        return (self.other == HOLE) & (self.back == 0)
 
     @property
     def n_holes(self) -> Numbers:
         """Return the number of distinct unjudged documents in the two lists together, (N,)."""
-        own = (self.other == HOLE) & ~self.shared
-        return (self.one == HOLE).sum(axis=0) + own.sum(axis=0)
+        return (self.one == HOLE).sum(axis=0) + self.only_other.sum(axis=0)
+
+    def at(self, columns: Numbers) -> "Sides":
+        """Return the lists of some of the queries, which are given by position."""
+        return Sides(*(part.take(columns, 1) for part in self))
 
 
 class Gain(ABC):
@@ -56,8 +70,13 @@ class Gain(ABC):
         """Return the gain that relevant holes can add to the sum of each list (N, k)."""
 
     @abstractmethod
-    def lead(self, sides: Sides) -> Ends:
-        """Return the gain that relevant holes can add to the difference of two lists' sums."""
+    def lead(self, sides: Sides) -> Values:
+        """Return the largest gain that 0 to m relevant holes can add to the difference of two
+        lists' sums, (m + 1, N); nan if there are fewer. The least is that of `turned`, negated."""
+
+    def ahead(self, sides: Sides) -> Values | None:
+        """Return `lead` for differences that can reach 0, in less time; None if there is no way."""
+        return None
 
     @abstractmethod
     def reach(self, k: int, counts: Numbers) -> Values:
@@ -86,11 +105,20 @@ class Sum(Gain):
     def ends(self, gains: Codes) -> Ends:
         return self._by_number(np.where(gains == HOLE, self.discount(gains.shape[1]), np.nan).T)
 
-    def lead(self, sides: Sides) -> Ends:
+    def lead(self, sides: Sides) -> Values:
+        lost = np.where(sides.only_other, -self.discount(len(sides.one))[:, None], np.nan)
+        own = np.where(sides.one == HOLE, self._weights(sides), np.nan)
+        return _running(-np.sort(-np.concatenate([own, lost]), axis=0))
+
+    def ahead(self, sides: Sides) -> Values:
+        """Return `lead` without the holes that gain nothing: each would lower a ratio above 0."""
+        weights = self._weights(sides) * (sides.one == HOLE)
+        return _running(_descending(np.maximum(weights, 0, out=weights)))
+
+    def _weights(self, sides: Sides) -> Values:
+        """Return the discount of each rank, less that of its document in `other`, (k, N)."""
         discount = self.discount(len(sides.one))
-        weights = _of_both(sides, discount)
-        weights[: len(discount)] -= np.concatenate([[0.0], discount]).take(sides.place)
-        return self._by_number(weights)
+        return discount[:, None] - np.concatenate([[0.0], discount]).take(sides.place)
 
     def _by_number(self, weights: Values) -> Ends:
         """Return the sums of the c smallest and of the c largest weights of holes, by c."""
@@ -140,19 +168,17 @@ class First(Gain):
         added = np.maximum(best - self.found(gains), 0)
         return np.stack([nothing, nothing]), np.stack([nothing, added])
 
-    def lead(self, sides: Sides) -> Ends:
-        """Return two rows: no hole is relevant (0), and the worst and best single relevant hole."""
+    def lead(self, sides: Sides) -> Values:
+        """Return two rows: no hole is relevant (0), and the best single relevant hole."""
         worth = self.worth(len(sides.one))
         one, other = self.found(sides.one.T), self.found(sides.other.T)
         worth_in_other = np.concatenate([[0.0], worth]).take(sides.place)
         by_hole_of_one = np.maximum(one, worth[:, None]) - np.maximum(other, worth_in_other)
         by_own_hole_of_other = one - np.maximum(other, worth[:, None])
         leads = np.concatenate([by_hole_of_one, by_own_hole_of_other])
-        is_hole = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
+        is_hole = np.concatenate([sides.one == HOLE, sides.only_other])
         added = np.where(is_hole, leads - (one - other), 0.0)
-        nothing = np.zeros(added.shape[1])
-        least, most = added.min(axis=0, initial=0.0), added.max(axis=0, initial=0.0)
-        return np.stack([nothing, least]), np.stack([nothing, most])
+        return np.stack([np.zeros(added.shape[1]), added.max(axis=0, initial=0.0)])
 
     def reach(self, k: int, counts: Numbers) -> Values:
         return np.ones(counts.shape)
@@ -185,14 +211,12 @@ class Precisions(Gain):
         backward = hole.sum(axis=0) - number + 1
         return _placed(least, backward, hole), _placed(most, number, hole)
 
-    def lead(self, sides: Sides) -> Ends:
-        """Return bounds that contain the attainable values: for each number of relevant holes, the
+    def lead(self, sides: Sides) -> Values:
+        """Return an upper bound of the attainable values: for each number of relevant holes, the
         tighter of two. `_by_sides` places one system's holes at their best and the other's at their
         worst, with as many shared holes as possible; it is exact without shared holes. `_by_pairs`
         halves the joint gain of two holes between them; it is exact if both lists are equal."""
-        turned = Sides(sides.other, sides.one, *_turned(sides))
-        found = [np.fmin(self._by_sides(of), self._by_pairs(of)) for of in (turned, sides)]
-        return -found[0], found[1]
+        return np.fmin(self._by_sides(sides), self._by_pairs(sides))
 
     def _by_sides(self, sides: Sides) -> Values:
         """Return an upper bound of the lead of `one`, by number of relevant holes, list by list."""
@@ -201,7 +225,7 @@ class Precisions(Gain):
         alone = ((sides.one == HOLE) & (sides.place == 0)).sum(axis=0)
         bound = np.full((2 * k + 1, n), np.nan)
         rows = np.arange(n)
-        own = ((sides.other == HOLE) & ~sides.shared).sum(axis=0)
+        own = sides.only_other.sum(axis=0)
         for i in range(k + 1):
             both = np.maximum(i - alone, 0)
             for j in range(k + 1):
@@ -214,7 +238,7 @@ class Precisions(Gain):
         """Return an upper bound of the lead of `one`, by number of relevant holes."""
         k, n = sides.one.shape
         rank = np.arange(1.0, k + 1)[:, None]
-        held = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
+        held = np.concatenate([sides.one == HOLE, sides.only_other])
         one = np.concatenate([np.broadcast_to(rank, (k, n)), np.full((k, n), np.inf)])
         there = np.where(sides.place > 0, sides.place, np.inf)
         other = np.concatenate([there, np.broadcast_to(rank, (k, n))])
@@ -267,20 +291,26 @@ def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
     return found
 
 
-def _of_both(sides: Sides, discount: Values) -> Values:
-    """Return the gain of `one` by each hole of its list, then its loss by each hole that only
-    `other` has: (2k, N)."""
-    one = np.where(sides.one == HOLE, discount[:, None], np.nan)
-    held = (sides.other == HOLE) & ~sides.shared
-    return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])
+def _descending(rows: Values) -> Values:
+    """Sort each column, by Batcher's network, which compares two rows at a time."""
+    found = list(rows)
+    for i, j in _network(len(rows)):
+        found[i], found[j] = np.maximum(found[i], found[j]), np.minimum(found[i], found[j])
+    return np.stack(found)
 
 
-def _turned(sides: Sides) -> tuple[Ranks, Flags]:
-    """Return `place` and `shared` with the two sides exchanged."""
-    place = np.zeros_like(sides.place)
-    rank, column = np.nonzero(sides.place)
-    place[sides.place[rank, column] - 1, column] = rank + 1
-    return place, sides.place > 0
+@cache
+def _network(n: int) -> list[tuple[int, int]]:
+    """Return the rows to compare (Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M)."""
+    pairs, top = [], 1 << max(n - 1, 1).bit_length() - 1
+    step = top
+    while step:
+        q, r, d = top, 0, step
+        while d:
+            pairs += [(i, i + d) for i in range(n - d) if i & step == r]
+            q, r, d = q // 2, step, q - step
+        step //= 2
+    return pairs
 
 
 def _logarithmic(k: int) -> Values:

@@ -25,6 +25,8 @@ Values = NDArray[np.float64]
 TOP = parquet_files.schema("system:int32 query_id doc_id rank:int32")
 JUDGED = parquet_files.schema("query_id doc_id relevance:int32")
 
+OF_RANKS = ("document", "gain", "known")
+"""The fields of `Lists` that have an entry for each rank."""
 HOLE = -1
 """Placeholder for the gain of an unjudged document."""
 
@@ -71,7 +73,7 @@ class Lists:
         """Return the lists cut to their first k ranks. Raises WrongInput if they have fewer."""
         if k > self.depth:
             raise WrongInput(f"these lists hold {self.depth} ranks, not {k}: choose a smaller k")
-        top = {name: getattr(self, name)[:, :, :k] for name in ("document", "gain", "known")}
+        top = {name: getattr(self, name)[:, :, :k] for name in OF_RANKS}
         return replace(self, **top)
 
     def of(self, systems: Sequence[str]) -> "Lists":
@@ -79,13 +81,14 @@ class Lists:
         one."""
         places = {name: place for place, name in enumerate(self.systems)}
         rows = [places[name] for name in systems]
-        own = {name: getattr(self, name)[rows] for name in ("document", "gain", "known")}
+        own = {name: getattr(self, name)[rows] for name in OF_RANKS}
         return replace(self, systems=tuple(systems), **own)
 
-    def asked(self, queries: Numbers) -> "Lists":
+    def asked(self, queries: Numbers | slice) -> "Lists":
         """Return the lists of some of the queries, which are given by position."""
-        names = tuple(self.queries[place] for place in queries)
-        own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
+        some = isinstance(queries, slice)
+        names = self.queries[queries] if some else tuple(self.queries[one] for one in queries)
+        own = {name: getattr(self, name)[:, queries] for name in OF_RANKS}
         counts = {"judged": self.judged[queries], "n_judged": self.n_judged[queries]}
         return replace(self, queries=names, **counts, **own)
 

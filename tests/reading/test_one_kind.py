@@ -13,7 +13,6 @@ from pandas import DataFrame
 
 from compute.base.settings import Settings
 from compute.datasets import DATASETS
-from compute.evaluate import holes
 from compute.judgements import Choice
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
@@ -27,6 +26,7 @@ from compute.views.shared import matrices
 from compute.views.shared.held_lists import held
 from tests.support.holes import EVIL, fill, judge
 from tests.support.storage import hits, open_store, publish_run, scores
+from tests.support.worlds import intervals
 
 KIND = DataFrame({"dataset": "tiny", "query_id": ["q1", "q3"]})
 OF_ONE = DataFrame({"dataset": ["tiny"], "query_id": ["q2"]})
@@ -72,7 +72,7 @@ def test_means_are_those_of_its_scores(overlays: Overlays, queries: DataFrame, a
 @pytest.mark.parametrize("added", [False, True])
 def test_ranges_and_lists_are_those_of_its_queries(overlays: Overlays, added: bool) -> None:
     with by_kind(overlays, None, added=added) as cursor:
-        every = holes.intervals(held(cursor, "tiny", SYSTEMS, 10), "nDCG@10", {})
+        every = intervals(held(cursor, "tiny", SYSTEMS, 10), "nDCG@10", {})
         alike = compare_select.overlaps(cursor, ["tiny"], *SYSTEMS)
     with by_kind(overlays, KIND, added=added) as cursor:
         found = holes_select.bounds(cursor, **ASKED).set_index("system")

@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from pandas import DataFrame
+
+from compute.evaluate import holes
 
 _LONG = os.environ.get("BEIRSCOPE_CASES", "")
 CASES = settings(
@@ -83,3 +86,12 @@ def lists(hits: pd.DataFrame) -> dict[str, dict[str, float]]:
         )
         for query_id, found in scored.items()
     }
+
+
+def intervals(
+    lists: holes.Lists, measure: str, outside: holes.Outside = holes.NOTHING
+) -> DataFrame:
+    """The columns of `holes.by_kind` for every query of every system: system, query_id, …"""
+    found, kinds = holes.by_kind(lists, measure, outside)
+    rows = pd.MultiIndex.from_product([lists.systems, lists.queries], names=["system", "query_id"])
+    return DataFrame(found).iloc[kinds].set_index(rows).reset_index()

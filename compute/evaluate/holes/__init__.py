@@ -14,8 +14,9 @@ from compute.evaluate.holes.bounds import (
     NOTHING,
     POOL,
     Outside,
+    by_kind,
     formula,
-    intervals,
+    means,
 )
 from compute.evaluate.holes.definitions import (
     FEWEST_ADDED,

@@ -32,15 +32,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.evaluate.hole_gains import Ends, Gain
+from compute.evaluate.hole_gains import Gain
 from compute.evaluate.measures import FORMULAS, parse
-from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
+from compute.evaluate.top_lists import HOLE, OF_RANKS, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
 """For each wider range, by name, the number of each query's unjudged documents that may be
@@ -49,53 +50,78 @@ NOTHING: Outside = MappingProxyType({})
 GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
 """The `Gain` of each measure that has ranges and order flips, by the measure's name."""
 POOL, COLLECTION = "pool", "collection"
-EACH = slice(None)
 
 _MOST_KINDS = 2**62
 """Kinds of lists have numbers, which are reassigned before they exceed this and overflow."""
 
 
-def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
-    """Return the score and its possible ranges for every query of every system: system, query_id,
+def means(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
+    """Return n_queries, the sum of n_holes, and the means of the other columns of `by_kind`, by
+    system; no row if there is no query."""
+    found, kinds = by_kind(lists, measure, outside)
+    own, n = kinds.reshape(len(lists.systems), -1), len(lists.queries)
+    counts = np.stack([np.bincount(of, minlength=len(found["value"])) for of in own])
+    sums = {name: counts @ column for name, column in found.items()}
+    frame = DataFrame(sums, index=pd.Index(lists.systems, name="system"))[: len(own) if n else 0]
+    frame.iloc[:, 1:] /= n
+    frame.insert(0, "n_queries", n)
+    return frame
+
+
+def by_kind(lists: Lists, measure: str, outside: Outside) -> tuple[dict[str, Any], Numbers]:
+    """Return the score and its possible ranges for one list of each kind, since most are equal:
     n_holes, value (with unjudged documents as not relevant, as everywhere), low, high; also
-    pool_low, pool_high and so on for each wider range of `outside`. Raises WrongInput as `measured`
-    does."""
+    pool_low, pool_high and so on for each wider range of `outside`. Also returns the kind of each
+    list, (S * Q,). Raises WrongInput as `measured` does."""
     seen, gain = measured(lists, measure)
-    some, kinds = _kinds(seen)
-    gains, judged = seen.gain.reshape(-1, seen.depth)[some], some % max(len(seen.queries), 1)
+    enough = gain.enough(seen.depth)
+    # More could not matter: the ideal order is full.
+    most = _MOST_KINDS if enough is None else enough + seen.depth
+    within = [np.minimum(counts, most) for counts in outside.values()]
+    some, query, kinds = distinct(seen, within)
+    gains = some.gain[0]
     n_holes = (gains == HOLE).sum(axis=1)
     fixed, ends = gain.found(gains), gain.ends(gains)
-    best = best_orders(seen, gain, seen.depth).of(judged)
-    own = extremes(fixed, ends, best)
-    found = {"n_holes": n_holes[kinds], "value": ratio(fixed, best.whole[0])[kinds]}
-    found |= {"low": own[0][kinds], "high": own[1][kinds]}
-    inside = np.asarray(found["n_holes"], np.int64)
-    more = [np.tile(within, len(seen.systems)) - inside for within in outside.values()]
-    wider = widened(own, fixed, ends, best, more, kinds)
-    for name, (low, high) in zip(outside, wider, strict=True):
-        found |= {f"{name}_low": low, f"{name}_high": high}
-    rows = pd.MultiIndex.from_product([seen.systems, seen.queries], names=["system", "query_id"])
-    return DataFrame(found, index=rows).reset_index()
+    best = best_orders(some, gain, seen.depth)
+    prefixes = ("", *(f"{name}_" for name in outside))
+    more = [counts[query] - n_holes for counts in within]
+    found: dict[str, Any] = {"n_holes": n_holes, "value": ratio(fixed, best.whole[0])}
+    found |= {name + end: fixed for name in prefixes for end in ("low", "high")}
+    for sign, end, gained in ((-1, "low", -ends[0]), (1, "high", ends[1])):
+        own = largest(sign * fixed, gained, best)
+        ranges = own, *raised(own, sign * fixed, gained, best, more)
+        # Added to 0, since -0 would be shown with its sign.
+        found |= {n + end: 0.0 + sign * one for n, one in zip(prefixes, ranges, strict=True)}
+    return found, kinds
 
 
-def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
-    """Find the distinct lists of all systems and queries, since most are equal. Returns the
-    position of one list of each kind, among the flattened lists (S, Q), and the kind of each list,
-    (S * Q,)."""
-    n_lists = len(lists.systems) * len(lists.queries)
-    gains = lists.gain.reshape(n_lists, lists.depth)
-    judged = np.tile(lists.judged, (len(lists.systems), 1))
-    kinds, n_kinds = np.zeros(n_lists, np.int64), 1
-    for column in (*gains.T, *judged.T):
-        column = column.astype(np.int64) - HOLE
-        width = int(column.max(initial=0)) + 1
-        if n_kinds > _MOST_KINDS // width:
-            kinds, n_kinds = pd.factorize(kinds)[0].astype(np.int64), n_lists
-        kinds, n_kinds = kinds * width + column, n_kinds * width
+def distinct(lists: Lists, within: Sequence[Numbers] = ()) -> tuple[Lists, Numbers, Numbers]:
+    """Return one list of each kind, as lists of a single system, the position of its query, and
+    the kind of each list, (S * Q,). Lists of a kind have equal gains, and their queries equal
+    counts of judged documents and of `within`."""
+    asked, n = np.zeros(len(lists.queries), np.int64), 1
+    for column in (*lists.judged.T, *within):
+        asked, n = _combined(asked, n, column)
+    kinds = np.tile(asked, len(lists.systems))
+    for column in lists.gain.reshape(-1, lists.depth).T:
+        kinds, n = _combined(kinds, n, column - np.int64(HOLE))
     kinds, found = pd.factorize(kinds)
     some = np.zeros(len(found), np.int64)
-    some[kinds] = np.arange(n_lists)
-    return some, kinds
+    some[kinds] = np.arange(len(kinds))
+    query, whole = some % max(len(lists.queries), 1), replace(lists, systems=("",))
+    flat = {name: getattr(lists, name).reshape(1, -1, lists.depth)[:, some] for name in OF_RANKS}
+    counts = {name: getattr(lists, name)[query] for name in ("judged", "n_judged")}
+    return replace(whole, queries=("",) * len(some), **flat, **counts), query, kinds
+
+
+def _combined(kinds: Numbers, n_kinds: int, column: Numbers) -> tuple[Numbers, int]:
+    """Return the numbers of kinds by these and another column, and a bound that they are below."""
+    width = int(column.max(initial=0)) + 1
+    if n_kinds > _MOST_KINDS // width:
+        kinds, n_kinds = pd.factorize(kinds)[0].astype(np.int64), len(kinds)
+    if width > _MOST_KINDS // max(n_kinds, 1):
+        column, width = pd.factorize(column)[0].astype(np.int64), len(column)
+    return kinds * width + column, n_kinds * width
 
 
 @dataclass(frozen=True)
@@ -105,7 +131,7 @@ class Best:
     judged: Numbers
     """(Q, L) See `Lists`."""
     levels: Values
-    """(Q, L, m + 1) Ideal value at each level separately."""
+    """(L, m + 1, Q) Ideal value at each level separately."""
     steps: Numbers
     """(L,) See `Lists`."""
     whole: Values
@@ -125,95 +151,56 @@ class Best:
 
     def of(self, queries: Numbers) -> "Best":
         """Return the ideal values of some of the queries, which are given by position."""
-        own = {"judged": self.judged[queries], "levels": self.levels[queries]}
+        own = {"judged": self.judged[queries], "levels": self.levels[..., queries]}
         return replace(self, whole=self.whole[:, queries], **own)
-
-    def repeated(self, n: int) -> "Best":
-        """Return the ideal values of the same queries, repeated n times."""
-        return self if n == 1 else self.of(np.tile(np.arange(len(self.judged)), n))
 
 
 def best_orders(lists: Lists, gain: Gain, m: int) -> Best:
     """Return the ideal values of the queries of the lists, with up to `m` additional documents."""
-    levels = gain.reach(lists.depth, lists.judged[:, :, None] + np.arange(m + 1))
-    whole = np.einsum("qlc,l->cq", levels, lists.steps).copy()
+    levels = gain.reach(lists.depth, lists.judged.T[:, None] + np.arange(m + 1)[:, None])
+    whole = np.einsum("lcq,l->cq", levels, lists.steps)
     return Best(lists.judged, levels, lists.steps, whole, gain, lists.depth)
 
 
-def extremes(fixed: Values, ends: Ends, best: Best) -> tuple[Values, Values]:
-    """Return the least and the largest ratio of each query over all grades of its holes. `fixed`
-    (Q,) has the sums of the judged documents, and `ends` (m + 1, Q) the least and largest gain of 0
-    to m holes of gain 1. If nothing is relevant, the ratio is 0."""
-    # The value is subtracted from 0 rather than negated, since -0 would be shown with its sign.
-    return 0.0 - _largest(-fixed, -ends[0], best), _largest(fixed, ends[1], best)
-
-
-def widened(
-    own: tuple[Values, Values],
-    fixed: Values,
-    ends: Ends,
-    best: Best,
-    outside: Sequence[Numbers],
-    kinds: Numbers | slice = EACH,
-) -> list[tuple[Values, Values]]:
-    """Widen the ends `own` of `extremes`, once for each of `outside`: the number of each query's
-    documents outside the lists that may be relevant, too. `kinds` maps each query of `outside` to
-    its position in the other arrays (default: the same position). Outside documents add nothing to
-    a sum and only raise the ideal value, so they can move an end towards 0, but never away from it
-    or across it."""
-    outside = [more.clip(0) for more in outside]
-    lows = _raised(-own[0], -fixed, -ends[0], best, outside, kinds)
-    highs = _raised(own[1], fixed, ends[1], best, outside, kinds)
-    return [(0.0 - low, high) for low, high in zip(lows, highs, strict=True)]
-
-
-def _raised(
-    found: Values,
-    fixed: Values,
-    gained: Values,
-    best: Best,
-    outside: Sequence[Numbers],
-    kinds: Numbers | slice,
+def raised(
+    found: Values, fixed: Values, gained: Values, best: Best, outside: Sequence[Numbers]
 ) -> list[Values]:
-    """Return the ratios of `_largest`; those below 0 are recomputed with all outside documents
-    relevant, where the largest ratio is at c_1 = c_2 = ..."""
-    found = found[kinds]
+    """Return the ratios of `largest`; those below 0 are recomputed with all outside documents
+    relevant, where the largest ratio is at c_1 = c_2 = ... Outside documents add nothing to a sum
+    and only raise the ideal value, so they can move an end towards 0, but never across it."""
     negative = found < 0
     if best.enough == 0 or not negative.any():
         return [found] * len(outside)
-    judged, fixed = best.judged[kinds], fixed[kinds]
+    outside = [more.clip(0) for more in outside]
     if best.enough is None:
-        gained = gained[:, kinds]
-        return [
-            np.where(negative, _with(more, fixed, gained, judged, best), found) for more in outside
-        ]
+        return [np.where(negative, _with(more, fixed, gained, best), found) for more in outside]
     # If the ideal order is full of outside documents, only the sum is left to maximise.
-    most = (best.height * np.fmax.reduce(gained, axis=0))[kinds] + fixed
+    most = best.height * np.fmax.reduce(gained, axis=0) + fixed
     filled = most / (best.height * best.gain.reach(best.depth, np.array(best.enough)))
     ends = []
     for more in outside:
-        full = judged[:, -1] + more >= best.enough
+        full = best.judged[:, -1] + more >= best.enough
         end = np.where(negative & full, filled, found)
         left = np.flatnonzero(negative & ~full)
-        rows = left if isinstance(kinds, slice) else kinds[left]
-        end[left] = _with(more[left], fixed[left], gained[:, rows], judged[left], best)
+        end[left] = _with(more[left], fixed[left], gained[:, left], best.of(left))
         ends.append(end)
     return ends
 
 
-def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: Best) -> Values:
+def _with(more: Numbers, fixed: Values, gained: Values, best: Best) -> Values:
     """Return the largest ratios if `more` documents are relevant in addition to the holes."""
     found = np.full(len(fixed), -np.inf)
     for c, added in enumerate(gained):
         whole = np.zeros(len(fixed))
         for level, step in enumerate(best.steps):
-            whole += step * best.gain.reach(best.depth, judged[:, level] + (more + c))
+            whole += step * best.gain.reach(best.depth, best.judged[:, level] + (more + c))
         np.fmax(found, ratio(fixed + best.height * added, whole), out=found)
     return found
 
 
-def _largest(fixed: Values, gained: Values, best: Best) -> Values:
-    """Return the largest ratio of each query over the numbers of its holes at each level."""
+def largest(fixed: Values, gained: Values, best: Best) -> Values:
+    """Return the largest ratio of each query over the numbers of its holes at each level; `gained`
+    (m + 1, Q) is the largest gain of 0 to m holes of gain 1."""
     if best.enough == 0:
         return ratio(fixed + best.height * np.fmax.reduce(gained, axis=0), best.whole[0])
     found = ratio(fixed, best.whole[0])
@@ -223,21 +210,39 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
     # With a single level, every choice has now been tried.
     if len(best.steps) == 1:
         return found
-    left = np.flatnonzero(found >= 0)
-    gained = np.where(np.isnan(gained), -np.inf, gained).T
+    ideal = best.levels[:, : len(gained)]
+    surplus = _surplus(fixed, gained, ideal, best.steps, found)
+    left = np.flatnonzero((found >= 0) & (surplus > 1e-15))
+    gained = np.where(np.isnan(gained[:, left]), -np.inf, gained[:, left])
+    fixed, ideal, own = fixed[left], ideal[..., left], found[left]
     while len(left):
-        better = _better(fixed[left], gained[left], best.levels[left], best.steps, found[left])
-        left, better = left[better > found[left] + 1e-15], better[better > found[left] + 1e-15]
-        found[left] = better
+        better = _better(fixed, gained, ideal, best.steps, own)
+        more = np.flatnonzero(better > own + 1e-15)
+        left, own = left[more], better[more]
+        found[left] = own
+        fixed, gained, ideal = fixed[more], gained[:, more], ideal[..., more]
+    return found
+
+
+def _surplus(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
+    """Return the largest N - best D; it is above 0 if a choice of c_j has a larger ratio."""
+    found = fixed.copy()
+    for step, own in zip(steps, ideal, strict=True):
+        most = gained[0] - best * own[0]
+        for added, whole in zip(gained[1:], own[1:], strict=True):
+            np.fmax(most, added - best * whole, out=most)
+        found += step * most
     return found
 
 
 def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
     """Return the ratio at the c_j with the largest N - best D; it is above `best` if any ratio
     is."""
-    chosen = np.argmax(gained[:, None, :] - best[:, None, None] * ideal, axis=2)
-    brought = fixed + np.take_along_axis(gained, chosen, axis=1) @ steps
-    over = np.take_along_axis(ideal, chosen[:, :, None], axis=2)[:, :, 0] @ steps
+    brought, over = fixed.copy(), np.zeros(len(fixed))
+    for step, own in zip(steps, ideal, strict=True):
+        chosen = np.argmax(gained - best * own, axis=0)[None]
+        brought += step * np.take_along_axis(gained, chosen, axis=0)[0]
+        over += step * np.take_along_axis(own, chosen, axis=0)[0]
     return ratio(brought, over)
 
 

@@ -8,8 +8,8 @@ from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
 from compute.evaluate.hole_gains import Sum
-from compute.evaluate.holes.bounds import formula, measured, ratio
-from compute.evaluate.top_lists import HOLE, Lists, Values
+from compute.evaluate.holes.bounds import distinct, formula, measured, ratio
+from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 FEWEST_ADDED = 50
 """Number of added judgements needed to show rates if the official judgements are all relevant."""
@@ -79,18 +79,18 @@ def is_expected(measure: str) -> bool:
 
 
 def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
-    """Return system, query_id and value: scores in which every hole has the mean gain of the judged
-    documents at its rank, in the list and in the ideal order. The rates come from `told`, the same
-    lists with other judgements (default: the lists themselves). These scores are optimistic, since
-    the judged documents of a pool were retrieved by the systems that contributed to it. A value
-    lies within the own list's range, since a ratio is extreme at whole grades. Raises WrongInput as
-    `measured` does, and for a measure without expected gain."""
-    seen, gain = measured(lists, measure)
+    """Return scores in which every hole has the mean gain of the judged documents at its rank, in
+    the list and in the ideal order: a row per system, a column per query. The rates come from
+    `told`, the same lists with other judgements (default: the lists themselves). These scores are
+    optimistic, since the judged documents of a pool were retrieved by the systems that contributed
+    to it. A value lies within the own list's range, since a ratio is extreme at whole grades.
+    Raises WrongInput as `measured` does, and for a measure without expected gain."""
+    whole, gain = measured(lists, measure)
     if not isinstance(gain, Sum):
         raise WrongInput(
             f"{measure} is not a sum of gains, so unjudged documents have no expected gain"
         )
-    worth = rates(measured(told or lists, measure)[0])
+    worth, (seen, _, kinds) = rates(measured(told or lists, measure)[0]), distinct(whole)
     gains = np.where(seen.holes, worth, seen.gain)
     discount = gain.discount(seen.depth)
     brought = gains @ discount
@@ -99,29 +99,29 @@ def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame
         # The i-th best judged gain includes every level that at least i documents reach.
         ranks = np.arange(seen.depth)
         best = (seen.judged[:, None, :] > ranks[:, None]) @ seen.steps
-        merged = np.concatenate([np.broadcast_to(best, hoped.shape), hoped], axis=2)
+        merged = np.concatenate([best[None], hoped], axis=2)
         ideal = -np.sort(-merged, axis=2)[:, :, : seen.depth] @ discount
     else:
         counts = np.arange(int(seen.judged.max(initial=0)) + seen.depth + 1)
         total = seen.judged[:, 0] + hoped.sum(axis=2)
         ideal = np.interp(total, counts, gain.reach(seen.depth, counts))
-    return _by_query(seen, ratio(brought, ideal))
+    return _by_query(lists, ratio(brought, ideal), kinds)
 
 
 def condensed(lists: Lists, measure: str) -> DataFrame:
-    """Return condensed scores, those of the lists without unjudged documents (Sakai 2007): system,
-    query_id, value. The holes are removed from the lists at their stored depth, and the rest is cut
-    to the measure's depth."""
-    order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
-    closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)
-    seen, gain = measured(replace(lists, gain=closed), measure)
+    """Return condensed scores, those of the lists without unjudged documents (Sakai 2007): a row
+    per system, a column per query. The holes are removed from the lists at their stored depth, and
+    the rest is cut to the measure's depth."""
+    there = replace(lists, gain=np.where(lists.filled, lists.gain, np.int32(HOLE)))
+    some, _, kinds = distinct(there)
+    order = np.argsort(some.holes, axis=2, kind="stable")
+    closed = np.take_along_axis(some.gain.clip(0), order, axis=2)
+    seen, gain = measured(replace(some, gain=closed), measure)
     ideal = gain.reach(seen.depth, seen.judged) @ seen.steps
-    return _by_query(
-        seen, ratio(gain.found(seen.gain), np.broadcast_to(ideal, seen.gain.shape[:2]))
-    )
+    return _by_query(lists, ratio(gain.found(seen.gain), ideal[None]), kinds)
 
 
-def _by_query(lists: Lists, values: Values) -> DataFrame:
-    """Turn values (S, Q) into rows: system, query_id, value."""
-    rows = pd.MultiIndex.from_product([lists.systems, lists.queries], names=["system", "query_id"])
-    return DataFrame({"value": values.ravel()}, index=rows).reset_index()
+def _by_query(lists: Lists, values: Values, kinds: Numbers) -> DataFrame:
+    """Return the values of the kinds of lists, by system and query."""
+    wide = values[0, kinds].reshape(len(lists.systems), -1)
+    return DataFrame(wide, pd.Index(lists.systems, name="system"), lists.queries)

@@ -5,6 +5,7 @@ raise both systems equally, and a relevant hole of one system raises the ideal v
 three ranges are those of `bounds`; for two systems, the own list is their combined top k."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,13 @@ from compute.base.settings import load
 from compute.evaluate.hole_gains import Gain, Sides
 from compute.evaluate.holes.bounds import (
     NOTHING,
+    Best,
     Outside,
     best_orders,
-    extremes,
+    largest,
     measured,
+    raised,
     ratio,
-    widened,
 )
 from compute.evaluate.tolerance import above, equal
 from compute.evaluate.top_lists import Codes, Lists, Numbers, Values
@@ -43,9 +45,13 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     one, other = np.triu_indices(len(seen.systems) if seen.queries else 0, 1)
     names = ["", *(f"{name}_" for name in outside)]
     ends = ["difference", *(name + end for name in names for end in ("low", "high"))]
-    sums = np.zeros((len(one), len(ends)))
-    for start in range(0, len(seen.queries), _AT_ONCE):
-        sums += _sums(seen, gain, outside, slice(start, start + _AT_ONCE), (one, other))
+    # Threads share the queries, so that each prepares what the pairs of its block have in common.
+    size = min(-(-len(seen.queries) // load().threads), _AT_ONCE)
+    starts = range(0, len(seen.queries), max(size, 1))
+    with ThreadPoolExecutor(load().threads) as pool:
+        blocks = (slice(start, start + size) for start in starts)
+        found = pool.map(partial(_sums, seen, gain, outside, (one, other)), blocks)
+        sums = sum(found, np.zeros((len(one), len(ends))))
     frame = DataFrame({"first": one, "second": other}).map(lambda place: seen.systems[place])
     frame[ends] = sums / max(len(seen.queries), 1)
     for name in names:
@@ -65,22 +71,15 @@ def by_query(lists: Lists, measure: str) -> Values:
 
 
 def _sums(
-    lists: Lists, gain: Gain, outside: Outside, block: slice, pairs: tuple[Numbers, Numbers]
+    lists: Lists, gain: Gain, outside: Outside, pairs: tuple[Numbers, Numbers], block: slice
 ) -> Values:
     """Return the sums of `_Found.by_query` over a block of queries, for P pairs, (P, 3 or more)."""
-    places = np.arange(len(lists.queries))[block]
     within = {name: counts[block] for name, counts in outside.items()}
-    sought = _Found(lists.asked(places), gain, within)
-    size = max(_AT_ONCE // len(places), 1)
+    sought = _Found(lists.asked(block), gain, within)
+    size = max(_AT_ONCE // len(sought.today[0]), 1)
     starts = range(0, len(pairs[0]), size)
-
-    def look_at(start: int) -> Values:
-        """Sum over the queries for a block of pairs."""
-        one, other = (side[start : start + size] for side in pairs)
-        return sought.by_query(one, other).sum(axis=2).T
-
-    with ThreadPoolExecutor(load().threads) as pool:
-        found = list(pool.map(look_at, starts))
+    chosen = ((side[start : start + size] for side in pairs) for start in starts)
+    found = [sought.by_query(*some).sum(axis=2).T for some in chosen]
     return np.concatenate([np.zeros((0, 3 + 2 * len(outside))), *found])
 
 
@@ -91,21 +90,38 @@ class _Found:
         self._gain, self._outside = gain, outside
         self._best = best_orders(lists, gain, 2 * lists.depth)
         self._sums = gain.found(lists.gain)
-        self._today = ratio(self._sums, np.broadcast_to(self._best.whole[0], self._sums.shape))
+        self.today = ratio(self._sums, np.broadcast_to(self._best.whole[0], self._sums.shape))
         self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
 
     def by_query(self, one: Numbers, other: Numbers) -> Values:
         """Return the differences of P pairs and their bounds in each range, (3 or more, P, Q)."""
         sides = _sides(self._retrieved.of(one), self._retrieved.of(other))
-        behind = (self._sums[one] - self._sums[other]).ravel()
-        ends, best = self._gain.lead(sides), self._best.repeated(len(one))
-        own = extremes(behind, ends, best)
-        found = [self._today[one] - self._today[other], *own]
-        n_holes = sides.n_holes
-        more = [np.tile(within, len(one)) - n_holes for within in self._outside.values()]
-        for wider in widened(own, behind, ends, best, more):
-            found += wider
-        return np.stack([part.reshape(len(one), -1) for part in found])
+        lead = (self._sums[one] - self._sums[other]).ravel()
+        several = np.tile(np.arange(len(self.today[0])), len(one))
+        best = self._best if len(one) == 1 else self._best.of(several)
+        lows, highs = self._largest(sides.turned, -lead, best), self._largest(sides, lead, best)
+        found = [(self.today[one] - self.today[other]).ravel()]
+        for low, high in zip(lows, highs, strict=True):
+            # Subtracted from 0, not negated: -0 would be shown with its sign.
+            found += [0.0 - low, high]
+        return np.stack(found).reshape(len(found), len(one), -1)
+
+    def _largest(self, sides: Sides, lead: Values, best: Best) -> list[Values]:
+        """Return the largest differences by the own lists, and in each wider range."""
+        ahead = self._gain.ahead(sides)
+        found = np.full(len(lead), -np.inf) if ahead is None else largest(lead, ahead, best)
+        ranges = [found, *(found.copy() for _ in self._outside)]
+        left = np.flatnonzero(found < 0)
+        if len(left) and (ahead is None or best.enough != 0):
+            sides, lead, best = sides.at(left), lead[left], best.of(left)
+            gained = self._gain.lead(sides)
+            own = ranges[0][left] = largest(lead, gained, best)
+            query = left % len(self.today[0])
+            more = [within[query] - sides.n_holes for within in self._outside.values()]
+            wider = raised(own, lead, gained, best, more)
+            for values, ends in zip(ranges[1:], wider, strict=True):
+                values[left] = ends
+        return ranges
 
 
 def _verdicts(low: Series, high: Series) -> NDArray[np.object_]:
@@ -133,11 +149,11 @@ def _ranks_first(array: Codes) -> Codes:
 
 def _sides(one: _Retrieved, other: _Retrieved) -> Sides:
     """Match the documents of the two sides of P pairs."""
-    shape = one.document.shape
-    place, shared = np.zeros(shape, np.dtype(np.int16)), np.zeros(shape, bool)
+    ranks = np.arange(1, len(one.document) + 1, dtype=np.min_scalar_type(len(one.document)))
+    place, back = np.zeros((2, *one.document.shape), ranks.dtype)
     # The loop is over ranks, since all pairs of ranks at once would exceed the processor's cache.
-    for rank, also in enumerate(other.document):
+    for rank, also in zip(ranks, other.document, strict=True):
         same = (one.document == also) & (also >= 0)
-        np.maximum(place, same * np.int16(rank + 1), out=place)
-        same.any(axis=0, out=shared[rank])
-    return Sides(one.gain, other.gain, place, shared)
+        np.maximum(place, same * rank, out=place)
+        np.max(same * ranks[:, None], axis=0, out=back[rank - 1])
+    return Sides(one.gain, other.gain, place, back)

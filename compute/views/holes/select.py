@@ -68,11 +68,7 @@ def bounds(
     """
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
-    by_query = holes.intervals(lists, measure, outside).groupby("system")
-    ends = [f"{name}_{end}" for name in outside for end in ("low", "high")]
-    frame = by_query[["value", "low", "high", *ends]].mean()
-    frame.insert(0, "n_queries", by_query.size())
-    frame.insert(1, "n_holes", by_query["n_holes"].sum())
+    frame = holes.means(lists, measure, outside)
     frame["hole"] = holes.hole(lists, lists.depth)
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
     if guesses:
@@ -92,10 +88,9 @@ def _guesses(
         told = lists
         if not counts["n_not_relevant"]:
             told = lists.beside(held(cursor, dataset, systems, k, official=True))
-        expected = holes.expected(lists, measure, told)
-        found["expected"] = expected.groupby("system")["value"].mean()
+        found["expected"] = holes.expected(lists, measure, told).mean(axis=1)
     condensed = holes.condensed(held(cursor, dataset, systems, k, closed=True), measure)
-    return found | {"condensed": condensed.groupby("system")["value"].mean()}
+    return found | {"condensed": condensed.mean(axis=1)}
 
 
 @question(datasets=("dataset",), systems=("systems",), confined=False, shows="runs")

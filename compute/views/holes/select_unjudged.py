@@ -84,7 +84,7 @@ def outside(
     most_hits: int | None = None,
 ) -> holes.Outside:
     """Return for each range the number of unjudged documents of each query of `lists`, as
-    `holes.intervals` takes it. A number too large to matter may be replaced by a smaller one.
+    `holes.means` takes it. A number too large to matter may be replaced by a smaller one.
     `most_hits`: leave out the pool if more hits would need deduplication."""
     gain, k = holes.formula(measure)
     room = gain.enough(k)

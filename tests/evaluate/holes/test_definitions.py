@@ -14,6 +14,7 @@ from compute.evaluate import holes
 from compute.evaluate.measures import evaluate
 from compute.evaluate.runs import canonical, read_trec
 from tests.support import worlds
+from tests.support.worlds import intervals
 
 TOP = pd.DataFrame(
     [
@@ -35,10 +36,6 @@ JUDGED = pd.DataFrame(
 
 def held(k: int = 3) -> holes.Lists:
     return holes.arrange(TOP, JUDGED, k)
-
-
-def mean(frame: pd.DataFrame, system: str) -> float:
-    return frame.loc[frame["system"] == system, "value"].mean()
 
 
 def test_only_judged_queries_are_held():
@@ -83,7 +80,7 @@ def test_holes_and_scores_are_those_of_the_measures(hits, judgements, k):
         name: part.set_index("query_id")["value"] for name, part in scores.groupby("measure")
     }
     for name in names & set(by_measure):
-        found = holes.intervals(lists, name).set_index("query_id")["value"]
+        found = intervals(lists, name).set_index("query_id")["value"]
         assert found.to_dict() == pytest.approx(by_measure[name].to_dict())
     if f"Hole@{k}" in by_measure:
         assert holes.hole(lists, k)["A"] == pytest.approx(by_measure[f"Hole@{k}"].mean())
@@ -92,12 +89,12 @@ def test_holes_and_scores_are_those_of_the_measures(hits, judgements, k):
 
 def test_condensed_lists_close_up():
     # A without x: a, b. B has nothing judged.
-    found = holes.condensed(held(), "nDCG@2").set_index(["system", "query_id"])["value"]
+    found = holes.condensed(held(), "nDCG@2").stack()
     assert found.to_dict() == {("A", "q1"): 1, ("A", "q2"): 0, ("B", "q1"): 0, ("B", "q2"): 0}
     top = TOP.assign(rank=TOP["rank"].where(TOP["doc_id"] != "a", 9))
     moved = holes.condensed(holes.arrange(top, JUDGED, 10), "nDCG@2")
     # x, b, …, a at rank 9: a moves up to rank 2.
-    assert moved["value"].iloc[0] == pytest.approx(1 / math.log2(3))
+    assert moved.iloc[0, 0] == pytest.approx(1 / math.log2(3))
 
 
 def test_rates_are_mean_gains_of_what_is_judged_at_a_rank():
@@ -106,7 +103,7 @@ def test_rates_are_mean_gains_of_what_is_judged_at_a_rank():
 
 
 def test_expected_scores_give_holes_the_rate_of_their_rank():
-    found = holes.expected(held(), "nDCG@3").set_index(["system", "query_id"])["value"]
+    found = holes.expected(held(), "nDCG@3").stack()
     discounts = [1, 1 / math.log2(3), 1 / math.log2(4)]
     assert found["A", "q1"] == pytest.approx(1)
     # q2 of A: its hole at rank 1 counts 2, the best order 2 and the judged 1.
@@ -119,9 +116,9 @@ def test_expected_scores_give_holes_the_rate_of_their_rank():
 def test_expected_precision_and_recall_count_shares():
     # Relevant or not: the rate of rank 1 is 1, of rank 2 1 / 2, of rank 3 0.
     assert holes.rates(held().binary()).tolist() == [1, 0.5, 0]
-    assert mean(holes.expected(held(), "P@3"), "B") == pytest.approx((1.5 / 3 + 0) / 2)
+    assert holes.expected(held(), "P@3").mean(axis=1)["B"] == pytest.approx((1.5 / 3 + 0) / 2)
     # q1: 1.5 found of 1 + 1.5 relevant.
-    assert mean(holes.expected(held(), "R@3"), "B") == pytest.approx((1.5 / 2.5 + 0) / 2)
+    assert holes.expected(held(), "R@3").mean(axis=1)["B"] == pytest.approx((1.5 / 2.5 + 0) / 2)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +137,7 @@ def test_collections_of_relevant_documents_alone_tell_no_rates(counts, told):
 
 def test_the_callers_frames_are_left_alone():
     top, judgements = TOP.copy(), JUDGED.copy()
-    holes.intervals(holes.arrange(top, judgements, 3), "nDCG@3")
+    intervals(holes.arrange(top, judgements, 3), "nDCG@3")
     pd.testing.assert_frame_equal(top, TOP)
     pd.testing.assert_frame_equal(judgements, JUDGED)
 
@@ -160,7 +157,7 @@ def test_holes_of_trec_covid_round_1():
         canonical(hits, depth=10, drop_self=False).frame.assign(system=name) for name, hits in runs
     ]
     lists = holes.arrange(pd.concat(tops), judgements, 10)
-    found = holes.intervals(lists, "nDCG@10").groupby("system")[["value", "low", "high"]].mean()
+    found = intervals(lists, "nDCG@10").groupby("system")[["value", "low", "high"]].mean()
     assert len(found) == 14
     assert found["value"].to_dict() == pytest.approx(official[found.index].to_dict(), abs=5.001e-5)
     shares = holes.hole(lists, 10).round(4)

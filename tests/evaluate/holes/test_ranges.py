@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from compute.evaluate import holes
 from compute.evaluate.holes.bounds import GAINS
 from compute.evaluate.tolerance import TOLERANCE
-from tests.support.worlds import SOME
+from tests.support.worlds import SOME, intervals
 
 DOCUMENTS = "abcdefgh"
 ALL = tuple(GAINS)
@@ -41,7 +41,7 @@ class World(NamedTuple):
 
     @property
     def outside(self) -> dict[str, Grades]:
-        """As `holes.intervals` takes it; the other query, which nobody answers, has nothing."""
+        """As `holes.by_kind` takes it; the other query, which nobody answers, has nothing."""
         whole = {"pool": "".join(self.lists) + self.pool, "collection": self.collection}
         return {name: np.array([0, len(self.unjudged(of))]) for name, of in whole.items()}
 
@@ -127,7 +127,7 @@ def _near(found: float, wanted: float) -> bool:
 @SOME
 @given(worlds())
 def test_every_range_of_a_score_is_what_every_grading_gives(name: str, world: World) -> None:
-    found = holes.intervals(world.held(), f"{name}@{world.k}", world.outside)
+    found = intervals(world.held(), f"{name}@{world.k}", world.outside)
     rows = found[found["query_id"] == "q"].set_index("system").to_dict("index")
     for place, system in enumerate("AB"):
         row = rows[system]
@@ -188,7 +188,7 @@ def test_documents_below_the_lists_can_turn_an_order_that_the_lists_decide() -> 
     ]
     judged = pd.DataFrame(known, columns=["query_id", "doc_id", "relevance"])
     outside = {"pool": np.array([3, 0]), "collection": np.array([90, 99])}
-    found = holes.intervals(holes.arrange(top, judged, 10), "nDCG@10", outside)
+    found = intervals(holes.arrange(top, judged, 10), "nDCG@10", outside)
     means = found.groupby("system")[
         [column for column in map(str, found) if "low" in column or "high" in column]
     ]
@@ -206,14 +206,14 @@ def test_documents_below_the_lists_can_turn_an_order_that_the_lists_decide() -> 
     assert pair["pool_low"] == pytest.approx(0.1952 - 0.3155, abs=5e-5)
     more = pd.DataFrame([("q1", doc, 1) for doc in "xyz"], columns=judged.columns)
     judged = pd.concat([judged, more], ignore_index=True)
-    after = holes.intervals(holes.arrange(top, judged, 10), "nDCG@10").groupby("system")["value"]
+    after = intervals(holes.arrange(top, judged, 10), "nDCG@10").groupby("system")["value"]
     assert after.mean().round(4).to_dict() == {"A": 0.1952, "B": 0.3155}
 
 
 def test_a_best_list_has_room_for_no_more_than_the_collection_has() -> None:
     # One of two documents is judged, and the list has it at rank 1.
     world = World(["a", ""], "", "ab", {"a": 1}, 2, 2)
-    row = holes.intervals(world.held(), "nDCG@2", world.outside).iloc[1]
+    row = intervals(world.held(), "nDCG@2", world.outside).iloc[1]
     assert row["collection_low"] == pytest.approx(1 / (2 + 1 / math.log2(3)))
     assert row["collection_high"] == row["pool_low"] == row["low"] == 1
 
@@ -221,7 +221,7 @@ def test_a_best_list_has_room_for_no_more_than_the_collection_has() -> None:
 def test_recall_and_average_precision_fall_with_every_unjudged_document() -> None:
     world = World(["ab", ""], "cd", "abcdefgh", {"a": 1}, 1, 2)
     for name, own in {"R": 1.0, "AP": 1.0}.items():
-        row = holes.intervals(world.held(), f"{name}@2", world.outside).iloc[1]
+        row = intervals(world.held(), f"{name}@2", world.outside).iloc[1]
         # The hole b at rank 2 can only help; c and d, and then e to h, raise the number.
         assert (row["low"], row["pool_low"], row["collection_low"]) == (own, 1 / 3, 1 / 7)
 
@@ -229,7 +229,7 @@ def test_recall_and_average_precision_fall_with_every_unjudged_document() -> Non
 def test_relevant_holes_add_to_average_precision_by_their_places() -> None:
     # x at 1 and y at 3, holes; a at 2 and one that is not retrieved judged relevant.
     world = World(["xay", ""], "", "xayu", {"a": 1, "u": 1}, 1, 3)
-    row = holes.intervals(world.held(), "AP@3").iloc[1]
+    row = intervals(world.held(), "AP@3").iloc[1]
     assert row["value"] == row["low"] == pytest.approx(1 / 2 / 2)
     # x alone gives 2 of 3, y alone (1 / 2 + 2 / 3) of 3, both 3 of 4.
     assert row["high"] == pytest.approx(3 / 4)
@@ -241,7 +241,7 @@ def test_relevant_holes_add_to_average_precision_by_their_places() -> None:
 def test_the_search_for_an_end_goes_on_until_nothing_is_better() -> None:
     # Two levels, 3 and 4: the first better choice of grades gives .9163, the best one more.
     world = World(["abcdef", ""], "", "abcdef", {"a": 4, "b": 0, "d": 3}, 4, 6)
-    row = holes.intervals(world.held(), "nDCG@6").iloc[1]
+    row = intervals(world.held(), "nDCG@6").iloc[1]
     every, _ = world.every("nDCG", "abcdef")
     assert row["high"] == pytest.approx(every.max(), abs=1e-9)
     assert every.max() == pytest.approx(0.918737, abs=1e-6)

@@ -74,7 +74,7 @@ def test_relevant_documents_alone_cannot_tell_everything(judged: Path) -> None:
 def test_before_and_after_whatever_the_switch_says(judged: Path, added: bool) -> None:
     of = shown(judged, dataset="tiny", added=added)
     table = found(of, "before-after").shown
-    assert "with 50 added" in words(*of)
+    assert "also 50 added" in words(*of)
     assert (table["Hole@10 before"] > table["after "]).any()
     assert "ANCE" in found(of, "published-effect").shown["System"].tolist()
     assert heads(of)[-1] == "Score change from added judgements"

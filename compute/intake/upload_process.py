@@ -44,7 +44,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
     Raises Unavailable if it ends without a final answer."""
     names = [(str(path.resolve()), name) for name, path in files]
     order = {"wanted": wanted, "files": names} | about
-    words = ["nice", sys.executable, "-m", "compute.intake.upload_process"]
+    words = [sys.executable, "-m", "compute.intake.upload_process"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=PROJECT, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None and process.stdout is not None
@@ -276,6 +276,8 @@ WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
 
 def main() -> None:
     """Carry out a request, and end with the process that sent it."""
+    # Readers of the dashboard come first.
+    os.nice(10)
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_watch, daemon=True).start()
     now = settings.load()

@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import pdist, squareform
-from scipy.stats import spearmanr
+
+# SciPy and networkx are imported where they are used, so that other figures are drawn sooner.
 
 ITERATIONS = 300
 FEWEST_FOR_RANKS = 4
@@ -43,6 +41,9 @@ def _distances(square: DataFrame) -> np.ndarray:
 def by_likeness(square: DataFrame) -> list[str]:
     """Order the names so that similar corpora are neighbours: by average linkage on 1 - s, in the
     leaf order with the smallest sum of distances between neighbours (Bar-Joseph et al. 2001)."""
+    from scipy.cluster import hierarchy
+    from scipy.spatial.distance import squareform
+
     if len(square) < 3:
         return list(square.index)
     condensed = squareform(_distances(square), checks=False)
@@ -74,6 +75,8 @@ def layout(square: DataFrame) -> DataFrame:
     alike = 1 - _distances(square)
     weights = (alike - alike.min()) ** 2
     np.fill_diagonal(weights, 0)
+    import networkx as nx
+
     graph = nx.from_numpy_array(weights)
     start = dict(enumerate(_scaled(_distances(square))))
     # The start determines the result; the seed only keeps NumPy's own generator untouched.
@@ -111,6 +114,9 @@ def faithfulness(square: DataFrame, points: DataFrame) -> float:
     fewer than FEWEST_FOR_RANKS corpora, or if all distances are equal."""
     if len(square) < FEWEST_FOR_RANKS:
         return math.nan
+    from scipy.spatial.distance import pdist, squareform
+    from scipy.stats import spearmanr
+
     drawn = pdist(points.loc[square.index, ["x", "y"]].to_numpy(dtype=float))
     apart = squareform(_distances(square), checks=False)
     if np.ptp(drawn) == 0 or np.ptp(apart) == 0:

@@ -36,7 +36,8 @@ PATIENCE = 30
 
 def prepare() -> None:
     """Import the pages' modules and open the store."""
-    modules = {name: import_module(name) for name in SHARED}
+    # Figures load the libraries on first use, which is too late for the first reader.
+    modules = {name: import_module(name) for name in (*SHARED, "networkx", "scipy.stats")}
     try:
         modules["pages._shared.reading"].AHEAD.prepare()
     except BeirscopeError:

@@ -276,8 +276,7 @@ WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
 
 def main() -> None:
     """Carry out a request, and end with the process that sent it."""
-    # Readers of the dashboard come first.
-    os.nice(10)
+    os.nice(10)  # readers of the dashboard come first
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_watch, daemon=True).start()
     now = settings.load()

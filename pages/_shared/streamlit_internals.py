@@ -71,8 +71,6 @@ def _written(figure: Any, **options: Any) -> str:
 
 
 vars(plotly.io)["to_json"] = _written
-
-
 _marshall_styler = arrow.marshall_styler
 
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from compute.systems import SYSTEMS
 from compute.views.about import system_card
+from compute.views.shared import catalogue
 from pages._shared import address, pickers, reading, renderer, system_pickers
 
 WITHOUT = ("Judge",)
@@ -29,7 +30,7 @@ def footer(title: str) -> None:
             on_change=_choose,
             label_visibility="collapsed",
         )
-    named = st.query_params.get(system_card.KEY, "")
+    named = st.query_params.get(catalogue.CARD, "")
     if named in names:
         renderer.section([system_card.window(named)])
     elif named:
@@ -40,4 +41,4 @@ def _choose() -> None:
     name = st.session_state["_about"]
     st.session_state["_about"] = None
     if name:
-        pickers.put(**{system_card.KEY: name})
+        pickers.put(**{catalogue.CARD: name})

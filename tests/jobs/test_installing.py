@@ -1,4 +1,4 @@
-"""`install.py`, which `make run` calls: halves, interruptions, and what pip is configured to."""
+"""What `make run` installs: halves, interruptions, and what pip is configured to."""
 
 import os
 import shutil
@@ -10,11 +10,12 @@ from textwrap import dedent
 
 import pytest
 
-import install
+from compute import install
 from compute.base.locks import sole
 from compute.base.settings import PROJECT
 from tests.support.processes.jobbing import session, until
 
+INSTALL = "compute/install.py"
 BACKEND = """
 import sys
 from pathlib import Path
@@ -64,7 +65,8 @@ time.sleep(60)
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of two small packages, of which the dashboard needs one."""
     folder = tmp_path_factory.mktemp("project")
-    shutil.copy(PROJECT / "install.py", folder)
+    (folder / "compute").mkdir()
+    shutil.copy(PROJECT / "compute" / "install.py", folder / "compute")
     texts = {"pyproject.toml": PYPROJECT, "requirements.txt": "large==1\nsmall==1\n"}
     texts |= {"backend.py": BACKEND, "wheels.py": WHEELS, "compute/__main__.py": SERVE}
     for name, text in texts.items():
@@ -79,7 +81,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(project: Path, what: str) -> "subprocess.CompletedProcess[str]":
-    words = [sys.executable, "install.py", what, "environment"]
+    words = [sys.executable, INSTALL, what, "environment"]
     return subprocess.run(words, cwd=project, env=where(project), capture_output=True, text=True)
 
 
@@ -127,7 +129,7 @@ def test_stopping_the_dashboard_ends_the_installation(project: Path, how: signal
     with sole(folder / "installing") as held:  # the installation waits for this lock
         assert held
         process = subprocess.Popen(
-            [sys.executable, "install.py", "run", "environment"],
+            [sys.executable, INSTALL, "run", "environment"],
             cwd=project,
             env=where(project),
             stdout=subprocess.PIPE,

@@ -12,9 +12,8 @@ from compute.systems import System, learnt_from, names, system
 from compute.systems.checkpoints import LATEST
 from compute.views.about.tables import facts_table
 from compute.views.page import Note, Static, Step, Window
+from compute.views.shared import catalogue
 
-KEY = "about"
-"""Key in the address, on every page, for the system whose card is shown."""
 IMPORTED = "imported; how the run was made is documented by its own files, not by Beirscope"
 _MOVES = f"revision {LATEST}: the newest at download; the run records the commit."
 
@@ -75,7 +74,7 @@ def _method(row: System) -> dict[str, Any]:
 
 def window(name: str) -> Window:
     """Return a window over the page with the card of a system."""
-    return Window("About the system", partial(_steps, name), closes=KEY)
+    return Window("About the system", partial(_steps, name), closes=catalogue.CARD)
 
 
 def _steps(name: str) -> Iterator[Step]:

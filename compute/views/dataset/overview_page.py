@@ -8,7 +8,6 @@ from pandas import DataFrame
 
 from compute.datasets import Dataset, published
 from compute.evaluate.measures import MEASURES, better
-from compute.views.about import system_card
 from compute.views.dataset import all_datasets, select, systems_page, tables
 from compute.views.dataset.view import View
 from compute.views.leaderboard import board as leaderboard
@@ -219,6 +218,6 @@ def _published(view: View) -> Iterator[Step]:
     ]
     ours = published.names()
     carried = [[ours.get(name, name)] for name in table["System"]]
-    look = {"opens": Link("", carried=(system_card.KEY,)), "carried": carried}
+    look = {"opens": Link("", carried=(catalogue.CARD,)), "carried": carried}
     yield Table("published", title, table, columns, source="the named tables", **look)
     yield Note(["Click a row for the system's details."])

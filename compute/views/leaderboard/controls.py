@@ -8,7 +8,6 @@ from pandas import DataFrame
 
 from compute.base.words import several
 from compute.datasets import published
-from compute.views.about import system_card
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
 from compute.views.leaderboard.board import Board
@@ -138,7 +137,7 @@ class View(NamedTuple):
         if not dataset or dataset not in set(self.named[0]["dataset"]):
             return None
         if not ((self.ours["dataset"] == dataset) & (self.ours["system"] == system)).any():
-            return Link(names={system_card.KEY: cells.run_of(dataset, system)["system"]})
+            return Link(names={catalogue.CARD: cells.run_of(dataset, system)["system"]})
         measure = self.of.measure
         known = {"measure": measure} if measure in self.ask.measures() else {}
         names = cells.run_of(dataset, system) | known

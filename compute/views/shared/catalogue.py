@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from compute.reading.questions import select
 
+CARD = "about"
+"""Key in the address for the system whose card is shown, on every page."""
+
 
 @select()
 def datasets() -> str:

@@ -1,8 +1,8 @@
 """Install the pinned packages into a virtual environment, those of the dashboard first.
 
-    python3 install.py run .venv     # open the dashboard, and install the other packages meanwhile
-    python3 install.py look .venv    # install only what the dashboard needs
-    python3 install.py all .venv
+    python3 compute/install.py run .venv     # open the dashboard, and install the rest meanwhile
+    python3 compute/install.py look .venv    # install only what the dashboard needs
+    python3 compute/install.py all .venv
 
 The files `look` and `installed` in the environment mark what is complete; `installing` exists
 until everything is, and is locked by the process that installs (`compute/jobs/workers.py`). uv
@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent.parent
 PINS, PROJECT = HERE / "requirements.txt", HERE / "pyproject.toml"
 UV = "uv==0.13.9"
 OPTIONS = [

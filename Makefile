@@ -9,7 +9,7 @@ READY := $(VENV)/installed
 .PHONY: run look python test test-all suite lint smoke soak fuzz pins clean
 
 run: python
-	@$(PYTHON) compute/install.py run $(VENV)
+	@$(PYTHON) compute/base/install.py run $(VENV)
 
 look: $(VENV)/look
 	@$(PY) -m compute serve
@@ -62,11 +62,11 @@ fuzz: $(READY)
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
 export TORCH_INDEX
 $(READY): requirements.txt | python
-	@$(PYTHON) compute/install.py all $(VENV)
+	@$(PYTHON) compute/base/install.py all $(VENV)
 
 # At the versions that are pinned for all; without what computes they take a tenth of the room.
 $(VENV)/look: requirements.txt pyproject.toml | python
-	@$(PYTHON) compute/install.py look $(VENV)
+	@$(PYTHON) compute/base/install.py look $(VENV)
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

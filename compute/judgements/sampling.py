@@ -45,8 +45,7 @@ def sizes(
     differences (Schnabel et al. 2016, arXiv 1604.07209)."""
     shares = np.full(frame.n, 0.5) if shares is None else shares
     one = np.ones(1)
-    rows = np.arange(frame.n)
-    moves = linear(frame, of, shares[:, None], one, one).at(frame, rows)[:, :, 0]
+    moves = linear(frame, of, shares[:, None], one, one).moves[:, :, 0]
     if goal == DIFFERENCES:
         if baseline is None:
             raise WrongInput("differences need a baseline: name one of the systems")
@@ -154,7 +153,7 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
     others, actual errors will hardly be larger. After an earlier sample, the inverse squared errors
     of both add up."""
     one, open_rows = np.ones(1), np.flatnonzero(size > 0)
-    moves = linear(frame, of, shares[:, None], one, one).at(frame, open_rows)[:, :, 0]
+    moves = linear(frame, of, shares[:, None], one, one).moves[open_rows, :, 0]
     if n >= len(open_rows):
         return np.zeros((len(frame.systems), len(frame.systems)))
     share = shares[open_rows]

@@ -147,9 +147,8 @@ def without(world: World, seed: int, n: int, *, weighted: bool, helped: bool) ->
 def _hajek(world: World, batch: Batch) -> Values:
     """Of measures that are sums alone."""
     shares = np.zeros((world.frame.n, 1))
-    moves = linear(world.frame, world.of, shares, np.ones(1), np.ones(1)).at(
-        world.frame, np.arange(world.frame.n)
-    )[:, :, 0] / len(world.frame.queries)
+    moves = linear(world.frame, world.of, shares, np.ones(1), np.ones(1)).moves[:, :, 0]
+    moves /= len(world.frame.queries)
     fixed = moves[world.official].T @ world.gain[world.official]
     left, drawn = moves[~world.official].sum(axis=0), moves[batch.rows]
     over = drawn / batch.chances[batch.rows, None]
@@ -316,8 +315,8 @@ def made_up(measure: str, share: float, n: int, repetitions: int) -> tuple[list[
 
 
 def grades(measure: str, repetitions: int) -> None:
-    """Of samples with FEWEST relevant and non-relevant pairs, a relevant one for each query, before
-    all is judged; drawn for nDCG@10. In each repetition another world."""
+    """Of samples with FEWEST relevant and non-relevant pairs, before all is judged; drawn for
+    nDCG@10. In each repetition another world."""
     rows, of = {}, kind(measure)
     for n_levels in (1, 2, 3, 4):
         for n in (100, 200, 400, 800):
@@ -330,8 +329,7 @@ def grades(measure: str, repetitions: int) -> None:
                 drawing = [one for done, one in drawn_on(world, seed, n) if done == n]
                 for sample in drawing:
                     one = estimates(world.frame, of, sample)
-                    fewest = max(FEWEST, len(world.frame.queries))
-                    both = one.n_relevant >= fewest and one.n_not_relevant >= FEWEST
+                    both = min(one.n_relevant, one.n_not_relevant) >= FEWEST
                     if both and not sample.is_census:
                         found.append(one)
                         truth.append(replace(world, of=of).truth)

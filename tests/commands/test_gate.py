@@ -366,7 +366,7 @@ def test_the_documented_installation_ends() -> None:
         text=True,
         check=True,
     )
-    assert f"install.py look {folder}" in made.stdout
+    assert f"base/install.py look {folder}" in made.stdout
     assert "-m compute" not in made.stdout
 
 

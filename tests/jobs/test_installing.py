@@ -10,12 +10,12 @@ from textwrap import dedent
 
 import pytest
 
-from compute import install
+from compute.base import install
 from compute.base.locks import sole
 from compute.base.settings import PROJECT
 from tests.support.processes.jobbing import session, until
 
-INSTALL = "compute/install.py"
+INSTALL = "compute/base/install.py"
 BACKEND = """
 import sys
 from pathlib import Path
@@ -65,8 +65,8 @@ time.sleep(60)
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of two small packages, of which the dashboard needs one."""
     folder = tmp_path_factory.mktemp("project")
-    (folder / "compute").mkdir()
-    shutil.copy(PROJECT / "compute" / "install.py", folder / "compute")
+    (folder / INSTALL).parent.mkdir(parents=True)
+    shutil.copy(PROJECT / INSTALL, folder / INSTALL)
     texts = {"pyproject.toml": PYPROJECT, "requirements.txt": "large==1\nsmall==1\n"}
     texts |= {"backend.py": BACKEND, "wheels.py": WHEELS, "compute/__main__.py": SERVE}
     for name, text in texts.items():

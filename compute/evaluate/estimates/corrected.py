@@ -9,7 +9,7 @@ batch gives such an estimate for all pairs not judged before; the errors of batc
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,6 +60,8 @@ class Corrected:
     """(N,) Factor by which the variance of each pair's relevance enters the variance of a sum."""
     unknown: Values
     """(N,) Increase of `values` if a skipped pair had the highest relevance."""
+    alone: Values
+    """(N, L) Prediction from only the runs, without the judgements of its query."""
     together: float
     """If one pair is relevant, other pairs of its query are relevant with their own probability
     times 1 + `together`."""
@@ -95,19 +97,22 @@ def corrected(
     features of `prediction.features`; `grades` (N,) are NaN for unjudged pairs; `levels` are the
     grades above 0 that can be given, ascending (default: those that were given)."""
     levels = levels_of(grades) if levels is None else levels
-    guess = predicted(frame, given, grades, levels)
-    return by_guess(guess, grades, batches, levels, frame.query)
+    guess, alone = (predicted(frame, given, grades, levels, by_query=by) for by in (True, False))
+    return replace(by_guess(guess, grades, batches, levels, frame.query), alone=alone)
 
 
-def predicted(frame: Frame, given: Values, grades: Values, levels: Values) -> Values:
+def predicted(
+    frame: Frame, given: Values, grades: Values, levels: Values, *, by_query: bool = True
+) -> Values:
     """Predict the probability that each pair reaches each level, (N, L), from the other pairs'
-    grades; 1/2 without grades. `sampling.sizes` uses the first column to draw a batch."""
+    grades; 1/2 without grades. `sampling.sizes` uses the first column to draw a batch. Queries have
+    effects only with `by_query`."""
     rows = np.flatnonzero(~np.isnan(grades))
     if not len(rows):
         return np.full((frame.n, len(levels)), 0.5)
-    reached = (grades[rows, None] >= levels).astype(np.float64)
-    model = prediction.fit(given[rows], frame.query[rows], reached, len(frame.queries))
-    guess = model.predicted(given, frame.query)
+    reached, query = (grades[rows, None] >= levels).astype(np.float64), frame.query * by_query
+    model = prediction.fit(given[rows], query[rows], reached, len(frame.queries))
+    guess = model.predicted(given, query)
     guess[rows] = model.others
     return guess
 
@@ -138,6 +143,7 @@ def by_guess(
         guesses=np.clip(guess, LEAST_SHARE, 1 - LEAST_SHARE),
         spread=np.sum([part.spread for part in parts], axis=0),
         unknown=np.sum([part.unknown for part in parts], axis=0) + ~(open_to | judged),
+        alone=guess,
         together=_together(reached[judged, 0], guess[judged, 0], query[judged]),
         undrawn=~(open_to | judged),
         n_reached=reached[once].sum(axis=0).astype(np.int64),

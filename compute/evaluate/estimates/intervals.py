@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.evaluate import tolerance
 from compute.evaluate.distributions import normal_chance, t_reach
+from compute.evaluate.estimates.completed import completed
 from compute.evaluate.estimates.corrected import Corrected
 from compute.evaluate.estimates.frames import Frame, Values
 from compute.evaluate.estimates.linearised import Kind, Linear, linear
@@ -20,13 +21,9 @@ FEWEST = 30
 """An interval needs at least this many relevant and as many non-relevant pairs in the sample. The
 rarer of the two determines the error, and a sample that misses it underestimates the error
 (benchmark `sampled`)."""
-_BY_QUERY = {"nDCG": 1}
-"""Number of relevant pairs per query that a ratio also needs, by the same benchmark."""
 RANGE_ONLY = ("R", "AP")
 """Ratios that have no interval until all pairs are judged: in that benchmark their bias was too
-large relative to the interval, or its coverage was too low. The same holds for nDCG with more than
-two grades: in simulated worlds, no number of queries, judgements or relevant pairs was enough to
-rely on its interval."""
+large relative to the interval, or its coverage was too low."""
 _PRIOR = 30.0
 """Weight of the model's variance, as a number of squared errors; the sample's own variance has its
 effective number of errors as weight."""
@@ -67,12 +64,9 @@ class Estimates:
     """Number of relevant pairs in the sample."""
     n_not_relevant: int
     """Number of non-relevant pairs in the sample; an interval needs FEWEST."""
-    n_needed: int = FEWEST
-    """Number of relevant pairs that an interval needs. nDCG needs one per query on average; with
-    fewer, its bias is large relative to the interval, or the interval is too narrow."""
     range_only: bool = False
-    """True if the measure is one of RANGE_ONLY, is nDCG with more than two grades, or is a ratio
-    whose denominator depends on pairs that could not be drawn."""
+    """True if the measure is one of RANGE_ONLY, or is a ratio whose denominator depends on pairs
+    that could not be drawn."""
     is_census: bool = False
     """True if the whole frame was drawn, which suffices for an interval whatever the grades are."""
     of_differences_only: bool = False
@@ -84,7 +78,7 @@ class Estimates:
     @property
     def enough(self) -> bool:
         """Return whether the sample suffices for an interval; otherwise only a range is known."""
-        both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
+        both = min(self.n_relevant, self.n_not_relevant) >= FEWEST
         return self.is_census or (both and not self.range_only)
 
     @property
@@ -178,31 +172,23 @@ def estimates(
 ) -> Estimates:
     """Estimate a measure for every system of the frame from corrected grades; for `outside` see
     `linear`."""
-    about = sample.steps, sample.levels, sample.together
-    near = linear(frame, of, sample.about, *about, outside)
-    by_query = near.moved(frame, sample.values - sample.about)
-    covariance, square, freedom, skew = _variances(frame, near, sample)
-    low, high = _ranges(frame, near, sample)
-    needed = max(FEWEST, _BY_QUERY.get(of.name, 0) * len(frame.queries))
+    about = sample.about, sample.steps, sample.levels, sample.together, outside
+    averaged = of.name == "nDCG"
+    near = completed(frame, of, sample, outside) if averaged else linear(frame, of, *about)
+    by_query = near.moved(frame, sample.values - near.shares)
     level = 0 if of.graded else int(np.searchsorted(sample.levels, of.least))
     n_relevant = int(sample.n_reached[level]) if level < len(sample.levels) else 0
-    undrawn = near.at(frame, np.flatnonzero(sample.undrawn))
+    undrawn = near.moves[np.flatnonzero(sample.undrawn)]
     shared = bool(undrawn.any()) and not bool(np.ptp(undrawn, axis=1).any())
     blind = of.is_ratio and bool(len(undrawn))
-    unsound = of.name in RANGE_ONLY or (of.name == "nDCG" and len(sample.levels) > 1)
     return Estimates(
         frame.systems,
         by_query,
-        covariance,
-        square,
-        freedom,
-        skew,
-        low,
-        high,
+        *_variances(frame, near, sample),
+        *_ranges(frame, near, sample),
         n_relevant,
         sample.n_judged - n_relevant,
-        needed,
-        blind or unsound,
+        blind or of.name in RANGE_ONLY,
         sample.is_census and not blind,
         shared and not blind,
         np.inf if of.graded and not of.is_ratio else 1.0,
@@ -235,19 +221,20 @@ def _variances(
     to find nothing. It is therefore averaged with the variance that the predictions imply for all
     pairs, drawn or not."""
     n_queries = max(len(frame.queries), 1)
-    moves = near.at(frame, sample.drawn) / n_queries
+    moves = near.moves[sample.drawn] / n_queries
     errors = np.einsum("nsl,nl->ns", moves, sample.errors)
     own = errors.T @ errors
     if not own.any():
         nothing = np.zeros_like(own)
         return nothing, nothing, np.ones_like(own), nothing
-    expected = _by_model(near.at(frame, np.arange(frame.n)) / n_queries, sample, np.trace(own))
+    expected = _by_model(near.moves / n_queries, sample, np.trace(own))
     effective, by_model = _effective(errors), of_differences(expected[0])
     total = effective + _PRIOR
-    square = (effective * of_differences(own) + _PRIOR * by_model) / total
+    rest = np.zeros_like(own) + near.rest
+    square = (effective * of_differences(own) + _PRIOR * by_model) / total + of_differences(rest)
     cube = by_model.clip(0) ** 1.5
     skew = np.divide(expected[1], cube, out=np.zeros_like(own), where=cube > 0)
-    return own, square, _FREEDOM * total, _SKEWED * np.clip(skew, -1, 1)
+    return own + rest, square, _FREEDOM * total, _SKEWED * np.clip(skew, -1, 1)
 
 
 def _effective(errors: Values) -> Values:
@@ -289,7 +276,7 @@ def _by_model(moves: Values, sample: Corrected, square: float) -> tuple[Values, 
 def _ranges(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Values]:
     """Return `low` and `high` of `Estimates`, (S, S) each."""
     rows = np.flatnonzero(sample.unknown)
-    moves = near.at(frame, rows) * sample.unknown[rows, None, None] / max(len(frame.queries), 1)
+    moves = near.moves[rows] * sample.unknown[rows, None, None] / max(len(frame.queries), 1)
     # A pair that reaches a level reaches all lower ones, so partial sums give the extremes.
     sums = np.cumsum(moves, axis=2)
     apart = sums[:, :, None] - sums[:, None]

@@ -7,7 +7,7 @@ from scipy import special
 
 from compute.base.errors import WrongInput
 from compute.evaluate import measures
-from compute.evaluate.estimates.frames import Counts, Frame, Values
+from compute.evaluate.estimates.frames import Flags, Frame, Values
 
 ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
 RATIOS = ("nDCG", "R", "AP")
@@ -84,35 +84,16 @@ class Linear:
 
     values: Values
     """(S, Q) The value at these shares."""
-    slopes: Values
-    """(S, Q, k, L) Increase of the value if the pair at a rank reaches a level."""
-    falls: Values
-    """(2, S, Q, L) Decrease of the value, through the divisor, if a pair at any rank reaches a
-    level: first for a pair that was not counted yet, then for one that was."""
+    moves: Values
+    """(N, S, L) What each pair adds to its query's value if it reaches a level."""
     shares: Values
     """(N, L)"""
-
-    def at(self, frame: Frame, rows: Counts) -> Values:
-        """Return what each row adds to its query's value if it reaches a level, (n, S, L)."""
-        rank, query = frame.rank[rows], frame.query[rows, None]
-        inside = (rank > 0) & (rank <= self.slopes.shape[2])
-        systems = np.arange(len(self.slopes))
-        own = self.slopes[systems, query, np.where(inside, rank, 1) - 1]
-        own = np.where(inside[:, :, None], own, 0.0)
-        if not self.falls.any():
-            return own
-        share, (absent, present) = self.shares[rows, None], self.falls[:, systems, query]
-        return own - (1 - share) * absent - share * present
+    rest: Values | float = 0.0
+    """(S, S) Covariance of what the means differ from linear ones, as far as a model says."""
 
     def moved(self, frame: Frame, change: Values) -> Values:
         """Return the values after a change (N, L) of the shares, (S, Q)."""
-        added = _ranked(frame, change, self.slopes.shape[2])
-        found = self.values + np.einsum("sqkl,sqkl->sq", self.slopes, added)
-        if self.falls.any():
-            absent = _counted(frame, (1 - self.shares) * change)
-            both = np.stack([absent, _counted(frame, change) - absent])
-            found -= np.einsum("psql,pql->sq", self.falls, both)
-        return found
+        return self.values + counted(frame, np.einsum("nsl,nl->ns", self.moves, change)).T
 
 
 def linear(
@@ -134,48 +115,40 @@ def linear(
     gains, share = of.gains(steps, levels), _ranked(frame, shares, of.k)
     worth = np.broadcast_to(of.discount[:, None] * gains, share.shape)
     if not of.is_ratio:
-        falls = np.zeros((2, *share.shape[:2], len(steps)))
-        return Linear((worth * share).sum(axis=(2, 3)), worth, falls, shares)
+        return Linear((worth * share).sum(axis=(2, 3)), _moves(frame, worth), shares)
     outside = np.zeros((len(frame.queries), len(steps))) if outside is None else outside
     inverse = _Inverse.of(frame, of, shares, gains, 1 + together, outside)
     given, each = inverse.given(share), worth * share
+    value, absent, present = given
     if of.name == "AP":
         others = np.where(share < 1, (1 + together) * share, 1)
         worth = (1 + np.cumsum(others, axis=2) - others) * worth
     terms = worth * share
-    slopes = worth * given.value - terms * given.change(share)
+    slopes = worth * value - terms * (share * present + (1 - share) * absent)
     if of.name == "AP":
         slopes = slopes + (1 + together) * _below(each, given, share)
-    values = (terms * given.value).sum(axis=(2, 3))
-    return Linear(values, slopes, inverse.falls(terms, share), shares)
+    values = (terms * value).sum(axis=(2, 3))
+    absent, present = inverse.falls(terms, share)[:, :, frame.query].swapaxes(1, 2)
+    shared = shares[:, None]
+    moves = _moves(frame, slopes) - (1 - shared) * absent - shared * present
+    return Linear(values, moves, shares)
 
 
-@dataclass(frozen=True)
-class _Given:
-    """(S, Q, k, L) each: the expected inverse of the ideal value if the pair at a rank reaches a
-    level, and how it changes with other pairs."""
-
-    value: Values
-    absent: Values
-    """`absent` and `present` are the changes of `value` with one more relevant pair that was not
-    counted, or was counted."""
-    present: Values
-
-    def change(self, share: Values) -> Values:
-        """Return the change with one more pair, of which this share was counted."""
-        return share * self.present + (1 - share) * self.absent
+def _moves(frame: Frame, slopes: Values) -> Values:
+    """Return the slopes (S, Q, k, L) of each row, (N, S, L); 0 for systems without it."""
+    inside = (frame.rank > 0) & (frame.rank <= slopes.shape[2])
+    place = np.where(inside, frame.rank, 1) - 1
+    return slopes[np.arange(len(slopes)), frame.query[:, None], place] * inside[:, :, None]
 
 
-def _below(each: Values, given: _Given, share: Values) -> Values:
+def _below(each: Values, given: list[Values], share: Values) -> Values:
     """Return what a pair adds to average precision at relevant documents below it, (S, Q, k, L)."""
 
     def total(found: Values) -> Values:
         return np.cumsum(found[:, :, ::-1], axis=2)[:, :, ::-1] - found
 
-    value, absent, present = (
-        total(each * one) for one in (given.value, given.absent, given.present)
-    )
-    # `Linear.falls` also includes this contribution, which is removed here.
+    value, absent, present = (total(each * one) for one in given)
+    # `_Inverse.falls` also includes this contribution, which is removed here.
     return value + (1 - share) * absent - share * (share * present + (1 - share) * absent)
 
 
@@ -185,7 +158,7 @@ def _ranked(frame: Frame, shares: Values, k: int) -> Values:
     return padded[frame.places[:, :, :k]]
 
 
-def _counted(frame: Frame, shares: Values) -> Values:
+def counted(frame: Frame, shares: Values | Flags) -> Values:
     """Return the sum of the shares of each query, (Q, L)."""
     columns = [np.bincount(frame.query, column, len(frame.queries)) for column in shares.T]
     return np.column_stack(columns).astype(np.float64)
@@ -210,8 +183,8 @@ class _Inverse:
     ) -> "_Inverse":
         """Tabulate the inverses; `beside` multiplies other pairs' shares, given a relevant pair."""
         others = np.where(shares < 1, beside * shares, 1)
-        mean = _counted(frame, others) + outside
-        squares = _counted(frame, others**2) + outside
+        mean = counted(frame, others) + outside
+        squares = counted(frame, others**2) + outside
         own = np.where(_OWN < 1, beside * _OWN, 1)
         variance = mean - squares
         along = np.divide(
@@ -234,18 +207,17 @@ class _Inverse:
             beside * np.array([now - expected(each[0], each[0] - row) for row in each]),
         )
 
-    def given(self, share: Values) -> _Given:
-        """Read the tables at the pairs' counted shares, (S, Q, k, L)."""
-        tables = (self.value, self.absent, self.present)
+    def given(self, share: Values) -> list[Values]:
+        """Read the three tables at the pairs' counted shares, (S, Q, k, L)."""
         levels = range(share.shape[3])
-        found = [
+        return [
             np.stack([_read(table[level], share[..., level]) for level in levels], axis=3)
-            for table in tables
+            for table in (self.value, self.absent, self.present)
         ]
-        return _Given(*found)
 
     def falls(self, terms: Values, share: Values) -> Values:
-        """Return `Linear.falls` from terms (S, Q, k, L), which an inverse multiplies."""
+        """Return the decrease of the value if a pair at any rank reaches a level, (2, S, Q, L), for
+        a pair that was not counted yet and for one that was, from terms (S, Q, k, L)."""
         found = [
             [(terms * _read(table, share)).sum(axis=(2, 3)) for table in tables]
             for tables in (self.absent, self.present)

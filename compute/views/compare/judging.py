@@ -238,17 +238,17 @@ def _further(found: Estimated, more: int | None) -> str:
 def _lacking(estimates: Estimates, task: Task) -> str:
     """Return a clause on how many more relevant and non-relevant documents are needed."""
     has = estimates.n_relevant, estimates.n_not_relevant
-    if min(has) >= (fewest := _fewest(estimates, task)):
+    if min(has) >= (fewest := _fewest(task)):
         return ""
     decides = f"a decision needs {fewest} of each, " * (task.measure == deciding.MEASURE)
     return (
         f": {has[0]:,} relevant and {has[1]:,} non-relevant documents so far; {decides}a 95% CI"
-        f" needs {estimates.n_needed:,} and {FEWEST:,}"
+        f" needs {FEWEST} and {FEWEST}"
     )
 
 
-def _fewest(estimates: Estimates, task: Task) -> int:
-    return deciding.FEWEST if task.measure == deciding.MEASURE else estimates.n_needed
+def _fewest(task: Task) -> int:
+    return deciding.FEWEST if task.measure == deciding.MEASURE else FEWEST
 
 
 def _left(found: Estimated) -> int:
@@ -260,7 +260,7 @@ def _more(found: Estimated, task: Task, difference: float) -> int | None:
     """Return the expected judgements until a decision, or those left; None before the first."""
     if not found.n:
         return None
-    left, has, needed = _left(found), found.estimates, _fewest(found.estimates, task)
+    left, has, needed = _left(found), found.estimates, _fewest(task)
     rarer = min(has.n_relevant, has.n_not_relevant)
     # The rarer of relevant and non-relevant documents is assumed to keep its share.
     least = found.n if rarer >= needed else found.n * needed / max(rarer, 1)

@@ -238,8 +238,7 @@ def _not_enough(has: Estimates) -> str:
         )
     return (
         f"Not enough judgements yet: {has.n_relevant:,} relevant and {has.n_not_relevant:,}"
-        f" non-relevant; at least {has.n_needed:,} and {FEWEST:,} are needed for a confidence"
-        " interval."
+        f" non-relevant; at least {FEWEST} of each are needed for a confidence interval."
     )
 
 

@@ -6,14 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
+from scipy import stats
 
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates import prediction
+from compute.evaluate.estimates.completed import NODES, completed
 from compute.evaluate.estimates.corrected import Batch, Corrected, by_guess, corrected
 from compute.evaluate.estimates.intervals import Estimates, estimates, of_differences
 from compute.evaluate.estimates.linearised import ends, kind, linear
 from compute.evaluate.measures import evaluate
-from tests.evaluate.estimates.made import TWO, drawn
+from compute.judgements import sampling
+from tests.benchmarks.made.graded import graded
+from tests.evaluate.estimates.made import TWO, drawn, listed
 from tests.support.oracles import by_pytrec_eval, qrels
 
 MEASURES = ("P@5", "RBP(p=0.8)@5", "RBP(p=0.8,rel=2)@5", "nDCG@5", "R@5", "AP@5")
@@ -66,7 +70,7 @@ def test_of_known_grades_a_slope_is_what_one_pair_changes(measure: str) -> None:
     of, one = kind(measure.replace(",rel=2", "")), np.ones(1)
     shares = (np.random.default_rng(1).random((frame.n, 1)) < 0.4).astype(float)
     near = linear(frame, of, shares, one, one)
-    slopes = near.at(frame, np.arange(frame.n))[:, :, 0]
+    slopes = near.moves[:, :, 0]
     for row in range(frame.n):
         ends = []
         for share in (0, 1):
@@ -100,7 +104,7 @@ def test_worked_by_hand_recall() -> None:
     shares = np.array([[1.0], [0], [0], [0], [0], [0], [1]])
     near = linear(TWO, kind("R@2"), shares, np.ones(1), np.ones(1))
     assert near.values[0] == pytest.approx([1, 0])
-    assert near.at(TWO, np.arange(3))[:, 0, 0] == pytest.approx([1, 0, -0.5])
+    assert near.moves[:3, 0, 0] == pytest.approx([1, 0, -0.5])
 
 
 def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> None:
@@ -109,7 +113,6 @@ def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> Non
     together, each = found.pairs(), found.pairs(together=False)
     assert (together["high"] > each["high"]).all()
     assert together["difference"].to_list() == each["difference"].to_list()
-    assert not found.enough, "nDCG of three grades"
     scores = found.scores()
     # They reach farther to where the errors are skewed.
     up, down = scores["high"] - scores["mean"], scores["mean"] - scores["low"]
@@ -230,18 +233,59 @@ def test_measures_that_simulations_rule_out_have_no_interval(
     assert replace(found, is_census=True).enough
 
 
-def test_ndcg_has_an_interval_of_two_grades_alone_until_all_is_judged(sample: Corrected) -> None:
-    """In made-up worlds of more grades it was too high by half of its half-width."""
+def test_ndcg_has_an_interval_whatever_the_number_of_grades(sample: Corrected) -> None:
     frame, _ = drawn(12, 5, seed=4)
     many = replace(sample, n_reached=np.full(2, 99), n_judged=198)
-    found = estimates(frame, kind("nDCG@5"), many)
-    assert found.range_only and not found.enough and not found.better().any()
-    assert replace(found, is_census=True).enough
-    for measure in ("P@5", "DCG@5", "RBP(p=0.8)@5", "P(rel=2)@5"):
+    for measure in ("nDCG@5", "P@5", "DCG@5", "RBP(p=0.8)@5", "P(rel=2)@5"):
         assert estimates(frame, kind(measure), many).enough, measure
-    first = {name: getattr(many, name)[:, :1] for name in ("values", "about", "errors", "guesses")}
-    binary = replace(many, **first, n_reached=np.array([99]), levels=np.ones(1))
-    assert estimates(frame, kind("nDCG@5"), binary).enough
+    assert not estimates(frame, kind("nDCG@5"), replace(many, n_judged=99 + 29)).enough
+
+
+def test_completions_follow_the_model() -> None:
+    """Without judgements, by all grades of the three documents of a query: nDCG, and what the first
+    adds to it. Each query has an effect, whose share of the variance is any in the list."""
+    queries = {f"q{number:03}": "abc" for number in range(300)}
+    frame, levels = listed({"one": queries}, depth=3), np.array([1.0, 2.0])
+    alone = np.array([[0.7, 0.3], [0.4, 0.2], [0.5, 0.1]])
+    shares = np.tile(alone, (300, 1))
+    nothing, none = np.full(frame.n, np.nan), Batch(np.zeros(0, np.int64), np.full(frame.n, 0.5), 1)
+    sample = by_guess(shares, nothing, [none], levels, frame.query)
+    near = completed(frame, kind("nDCG@3"), sample, None)
+    discount, mean, added = 1 / np.log2([2, 3, 4]), 0.0, np.zeros(2)
+    for effect, spread in NODES:
+        reached = stats.norm.cdf((stats.norm.ppf(alone) + effect) / spread)
+        chances = np.column_stack([1 - reached[:, 0], -np.diff(reached), reached[:, 1]])
+        for second, third in product(range(3), repeat=2):
+            chance = chances[1, second] * chances[2, third]
+            value = [
+                np.dot(given, discount) / max(np.dot(sorted(given, reverse=True), discount), 1e-9)
+                for given in ((first, second, third) for first in range(3))
+            ]
+            mean += chance * np.dot(chances[0], value) / len(NODES)
+            added += chance * np.diff(value) / len(NODES)
+    assert near.values.mean() == pytest.approx(mean, abs=0.01)
+    assert near.moves[0::3, 0].mean(axis=0) == pytest.approx(added, abs=0.01)
+    assert near.shares.reshape(300, 3, 2).mean(axis=0) == pytest.approx(alone, abs=0.01)
+
+
+@pytest.mark.parametrize("n_levels", (1, 2, 4))
+def test_ndcg_of_graded_worlds_is_close_to_unbiased(n_levels: int) -> None:
+    """It was too high by a third to all of its half-width while the ideal order was that of the
+    expected numbers of documents."""
+    of, levels, errors = kind("nDCG@10"), np.arange(1.0, n_levels + 1), []
+    for seed in range(16):
+        frame, grades = graded(n_levels, seed)
+        order = sampling.order(sampling.sizes(frame, of), np.zeros(frame.n, bool), seed)
+        batch = order.first(200)
+        known = np.full(frame.n, np.nan)
+        known[batch.rows] = grades[batch.rows]
+        sample = corrected(frame, prediction.features(frame), known, [batch], levels)
+        reached = (grades[:, None] >= levels).astype(float)
+        truth = linear(frame, of, reached, np.ones(n_levels), levels).values.mean(axis=1)
+        scores = estimates(frame, of, sample).scores()
+        half = (scores["high"] - scores["low"]) / 2
+        errors.append(((scores["mean"] - truth) / half).mean())
+    assert abs(np.mean(errors)) < 0.25
 
 
 def test_of_equal_chances_average_precision_agrees_with_inferred() -> None:

@@ -1,8 +1,8 @@
 """Install the pinned packages into a virtual environment, those of the dashboard first.
 
-    python3 compute/install.py run .venv     # open the dashboard, and install the rest meanwhile
-    python3 compute/install.py look .venv    # install only what the dashboard needs
-    python3 compute/install.py all .venv
+    python3 compute/base/install.py run .venv     # open the dashboard, and install the rest meanwhile
+    python3 compute/base/install.py look .venv    # install only what the dashboard needs
+    python3 compute/base/install.py all .venv
 
 The files `look` and `installed` in the environment mark what is complete; `installing` exists
 until everything is, and is locked by the process that installs (`compute/jobs/workers.py`). uv
@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parents[2]
 PINS, PROJECT = HERE / "requirements.txt", HERE / "pyproject.toml"
 UV = "uv==0.13.9"
 OPTIONS = [
@@ -135,7 +135,7 @@ class Environment:
         # Unpacking a second pip first would take seconds.
         pip = [sys.executable, "-m", "pip", "--python", self.python]
         pip = pip if find_spec("pip") else [self.python, "-m", "pip"]
-        uv = [self.folder / "bin" / "uv", "pip", "install", "--python", self.python]
+        uv: list[Any] = [self.folder / "bin" / "uv", "pip", "install", "--python", self.python]
         told = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=True)
         options = uv_options(told.stdout)
         known = options is not None and (
@@ -150,13 +150,13 @@ class Environment:
 
     def ends(self, words: list[Any], variables: dict[str, str] | None = None) -> int:
         """Exit status of a command, whose progress is one line; its words are added to the log."""
-        fetched, how = 0, {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        fetched, how = 0, dict[str, Any](stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         how |= {"env": os.environ | (variables or {}), "cwd": HERE, "errors": "replace"}
         with (
             self.log.open("a", encoding="utf-8") as log,
             subprocess.Popen([str(word) for word in words], **how) as run,
         ):
-            for line in run.stdout:
+            for line in run.stdout or ():
                 log.write(line)
                 if line.split()[:1] in [[word] for word in FETCHED]:
                     fetched += 1

@@ -1,6 +1,6 @@
 """Install the pinned packages into a virtual environment, those of the dashboard first.
 
-    python3 compute/base/install.py run .venv     # open the dashboard, and install the rest meanwhile
+    python3 compute/base/install.py run .venv     # open the dashboard, install the rest meanwhile
     python3 compute/base/install.py look .venv    # install only what the dashboard needs
     python3 compute/base/install.py all .venv
 

@@ -129,7 +129,7 @@ def _docstrings(file: Path) -> dict[str, str]:
 
 @cache
 def parser() -> App:
-    """Build the parser of the whole command line."""
+    """Build the parser for the whole command line."""
     parameter = Parameter(negative=(), allow_repeating=True, show_default=False)
     top = App(
         name=PROGRAM,

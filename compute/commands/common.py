@@ -92,8 +92,8 @@ def tell_version(
 
 
 def done(bench: Bench) -> int:
-    """Rewrite the database for notebooks and remove old files. Raises Unavailable if writing fails;
-    the message says that the results themselves are saved."""
+    """Rewrite the database for notebooks and remove old files. Returns 0, the exit status.
+    Raises Unavailable if writing fails; the message says that the results are saved."""
     try:
         with disk_refusals.explained(bench.store.home):
             database.write_database(bench.store)

@@ -101,7 +101,7 @@ def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
 
 
 def counting(given: Given) -> Choice:
-    """Return which added judgements, combined how, an address uses if added ones count."""
+    """Return the rule and sources of added judgements in an address; `sources=` means none."""
     rule = next((name for name in given.get("rule", ()) if name in RULES), Choice().rule)
     named = list(given.get("sources", ()))
     sources = tuple(name for name in named if name in SOURCES)

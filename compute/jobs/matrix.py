@@ -179,8 +179,8 @@ class Seen:
         )
 
     def _hits(self, dataset: str, name: str, of: str) -> Part | None:
-        """Return the stored hits, unless they are shipped and so are those made `of` them: shipped
-        runs are truncated, as `pairs.stored_hits` explains."""
+        """Return the hits of `name` as input of system `of`, unless both have only shipped ones:
+        shipped runs are truncated, as `pairs.stored_hits` explains."""
         at = "hits", dataset, name
         ships = ("hits", dataset, of) in self._shipped
         return self.parts.get(at) or (None if ships else self._shipped.get(at))

@@ -29,7 +29,7 @@ def power(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print the minimum detectable difference of each pair of systems (80% power).
+    """Print the minimum detectable difference for each pair of systems (80% power).
 
     The tests are corrected for all pairs of systems on a dataset.
 

@@ -226,7 +226,7 @@ class Embedding(ABC):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """Open a function that answers one query with document ids, best first."""
+        """Load the system and return a function from a query to document ids, best first."""
         encode, ids = self.encoder(settings, "queries"), encoding.read_ids(folder)
         nearest = self._nearest(folder, settings)
 

@@ -1,4 +1,4 @@
-"""Texts and tables on tasks: progress, settings, and expected precision."""
+"""Text and tables about tasks: progress, settings, and expected precision."""
 
 from collections.abc import Hashable, Mapping
 

@@ -463,7 +463,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
             "These tests are not corrected for other pairs.",
             "CI of the difference: Student's t; of the effect size: bootstrap (linearised for"
             " 20,000 or more queries).",
-            f"Wilcoxon drops tied queries and is exact for up to {EXACT} others." * wilcoxon,
+            f"Wilcoxon drops tied queries and is exact for up to {EXACT} untied ones." * wilcoxon,
             tables.BY_FAMILY * bool(row["families"]),
             tables.BY_RUN * ("runs_a" in row),
             "All parts have equal weight." * (len(view.datasets) > 1),

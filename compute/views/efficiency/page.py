@@ -67,7 +67,7 @@ def page(ask: Ask) -> Steps:
     view = _view(ask, costs, dataset, measure, systems, slow=slow)
     if view is None:
         yield Message(
-            "No dataset has measurements of all these systems. Choose fewer, or one dataset."
+            "No dataset has measurements of all these systems. Choose fewer systems or one dataset."
         )
     else:
         yield from _panels(view)

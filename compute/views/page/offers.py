@@ -32,12 +32,12 @@ def system_titles(ask: Ask) -> dict[str, str]:
 
 
 def weights(ask: Ask) -> dict[str, str]:
-    """Return the key of the labels that weight queries by dataset, for datasets with weights."""
+    """Return by dataset the key of its queries' weights; if all parts have one, their keys."""
     labels = [part for part in ask.parts() if part.kind == "query_labels" and not part.system]
     keys = {part.dataset: str(part.provenance.get("weight", "")) for part in labels}
     keys = {name: key for name, key in keys.items() if key}
-    of = {name: of.parts for name, of in DATASETS.items() if of.parts and {*of.parts} <= {*keys}}
-    whole = {name: ", ".join(sorted({keys[part] for part in parts})) for name, parts in of.items()}
+    parts = {name: of.parts for name, of in DATASETS.items() if of.parts and {*of.parts} <= {*keys}}
+    whole = {name: ", ".join(sorted({keys[part] for part in of})) for name, of in parts.items()}
     return keys | whole
 
 
@@ -55,7 +55,7 @@ def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
 
 
 def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
-    """Return the default systems by official judgements; those trained on the dataset are last."""
+    """Return the default systems by official scores; those trained on the dataset come last."""
     leading, of = ask(catalogue.leading, added=False, dataset=dataset), dataset.partition("/")[0]
     learnt = {
         name: of in {one.partition("/")[0] for one in learnt_from(name, {})}

@@ -192,5 +192,5 @@ def test_an_audit_needs_labels_and_is_drawn_once(tmp_path: Path) -> None:
         made(store, none)
     official = labels()
     task = made(store, official, systems=FRAME.systems[:1])
-    with pytest.raises(WrongInput, match="An audit is drawn once"):
+    with pytest.raises(WrongInput, match="An audit is drawn only once"):
         sampling_on.sample_on(store, task, task.systems, 10, lists(), official)

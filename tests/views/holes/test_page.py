@@ -185,7 +185,7 @@ def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) 
     assert f"seed 7, predictor ranks-1, frame {frame.identity}" in said
     (told,) = [one.finding for one in of if isinstance(one, Figure) and one.key == "estimates"]
     assert ("±" in told and "of 6 pairs differ significantly" in told) == enough
-    assert ("at least 30 and 30 are needed" in told) != enough
+    assert ("at least 30 of each are needed" in told) != enough
     assert ("The 95% CI covers sampling error" in said) == enough
     leads = {one.label: one.opens.names for one in of if isinstance(one, Button)}
     waiting = task.n_pairs > n

@@ -93,7 +93,7 @@ def test_the_origin_says_what_is_shown() -> None:
     alone = cells.origin(cells.COMPUTED, "x", kind="topic: sea")
     assert alone == "Computed over all judged queries with topic: sea"
     both = cells.origin(cells.DIFFERENCE, "BEIR v4, Table 2", returned=True)
-    assert both.endswith("as BEIR's code), minus BEIR v4, Table 2")
+    assert both.endswith("as in BEIR's code), minus BEIR v4, Table 2")
 
 
 def test_what_a_model_was_trained_on_is_in_domain_though_no_paper_marks_it() -> None:

@@ -148,9 +148,10 @@ def test_what_prints_has_no_letter_below_7_or_8_points(width: str, points: int) 
 
 
 def test_letters_are_the_pages_or_a_papers() -> None:
-    for font, first in (("page", "Source Sans"), ("paper", "Times New Roman")):
+    for font, listed in (("page", "'Source Sans 3'"), ("paper", "'Times New Roman'")):
         printed: Any = figures.for_print(drawn(), Paper(ONE, font))
-        assert printed.layout.font.family.startswith(f"'{first}")
+        family = printed.layout.font.family
+        assert listed in family and family.startswith(f"'{fonts.found(font)}")
 
 
 STANDARD = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">

@@ -2,6 +2,8 @@
 
 from compute.views.compare.page import page
 from pages._compare import fusions, judging
-from pages._shared import renderer
+from pages._shared import extending, renderer
 
-renderer.page("Compare", page, {"store": fusions.store, "apart": judging.apart})
+renderer.page(
+    "Compare", page, {"store": fusions.store, "apart": judging.apart, "draw": extending.draw}
+)

@@ -21,6 +21,7 @@ from tests.support.tiny import write_tiny
 
 # For the processes that tests start: timing single queries starts one more Java for each run.
 os.environ.setdefault("BEIRSCOPE_LATENCY_QUERIES", "0")
+os.environ.setdefault("BEIRSCOPE_AHEAD", "0")
 # Forty runs beside a tiny one cost each page a fifth of a second.
 os.environ.setdefault("BEIRSCOPE_SHIPPED_RESULTS", "0")
 

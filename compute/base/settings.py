@@ -43,6 +43,8 @@ class Settings:
     with a GPU, and everything else on other workers. Must be the same on all machines."""
     measures: tuple[str, ...] = ()
     """Measures to score in addition to the defaults, such as P@5, AP@1000 or Bpref."""
+    ahead: bool = True
+    """Compute the slow answers of pages before anybody asks, at the lowest priority."""
     threads: int = os.cpu_count() or 1
     """Threads of a heavy step."""
     device: str = "cpu"

@@ -129,7 +129,8 @@ def status(
     store = open_bench().store
     found = tasks.task(store, task)
     if pairs:
-        return printable.show(tasks.pairs(store, task).drop(columns="id"), json)
+        rows = tasks.pairs(store, task).drop(columns="id").rename(columns={"labels": "assessors"})
+        return printable.show(rows, json)
     people, verdict = queue.people(store, found), None
     if deciding.tells_apart(found):
         verdict = judging.of_pair(

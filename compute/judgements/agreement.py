@@ -130,6 +130,8 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
     (grade by person), apart (highest minus lowest grade), settled (the grade of the newest
     adjudication; absent without one). Unsettled pairs come first, then those with the largest
     difference."""
+    if rows.empty:
+        return DataFrame(columns=[*PAIR, "labels", "apart", "settled"])
     standing = _blind(rows, [*sources, ADJUDICATION])
     is_settled = standing["source"] == ADJUDICATION
     settled = standing[is_settled].groupby(PAIR)["relevance"].last().rename("settled")

@@ -32,6 +32,8 @@ def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
     `added`.
     """
     found: dict[str, DataFrame] = {}
+    if rows.empty:
+        return found
     for source in (PERSON, MODEL):
         standing = labels(rows, [source])
         for name, own in standing.groupby("person", sort=True):

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 from pandas import DataFrame
 
 from compute.base.bounded_cache import Kept, key
 from compute.judgements import Choice
-from compute.reading import inputs
+from compute.reading import inputs, stored_answers
 from compute.reading.database import open_version
 from compute.reading.inputs import Inputs
 from compute.reading.overlay import Official, Overlays
@@ -113,25 +114,25 @@ class Answers:
     ) -> Answer:
         """Return `query(cursor, **params)` on a version, and the inputs of its numbers. The frame
         is the caller's own copy. `choice` says which added judgements count; None means only
-        official ones. An answer stays cached until one of its inputs is replaced."""
+        official ones. An answer stays cached until one of its inputs is replaced; a slow one
+        without added judgements is also stored in a file."""
         # This number grows when a part is found damaged, which later reads leave out.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
         name = f"{query.__module__}.{query.__qualname__}"
         of = self._named, scope.picked, repr(choice), kind
         asked = *of, name, key(params)
-        rests = self._rests(version, query, params, choice, Scope(scope.picked, kind), noticed)
+        scope = Scope(scope.picked, kind)
+        own = self._own(version, query, params, scope)
+        rests = (version, noticed) if own is None else (own, version[1] if choice else 0)
 
         def make() -> Answer:
-            overlays, queries = self.overlays(version[0], scope.picked), None
-            if kind is not None:
-                group = kind._asdict()
-                queries, _ = self.read(version, None, self._of_kind, group, Scope(scope.picked))
-            with (
-                self._computing(query),
-                overlays.cursor(version[1], choice, queries) as cursor,
-            ):
-                frame = query(cursor, **params)
+            compute = partial(self._computed, version, choice, query, params, scope)
+            if own is None or choice:
+                frame = compute()
+            else:
+                file = stored_answers.file(self.store.settings.home, *asked[1:], own)
+                frame = stored_answers.of(file, compute)
             return frame, inputs.of(frame, declared(query), params)
 
         # Only the newest answer to a query is cached; otherwise each judgement would leave a copy
@@ -139,20 +140,28 @@ class Answers:
         frame, found = _KEPT.of(asked, make, rests)
         return frame.copy(deep=False), found
 
-    def _rests(
+    def _computed(
         self,
         version: Version,
+        choice: Choice | None,
         query: Query,
         params: Mapping[str, Any],
-        choice: Choice | None,
         scope: Scope,
-        noticed: int,
+    ) -> DataFrame:
+        overlays, queries = self.overlays(version[0], scope.picked), None
+        if scope.kind is not None:
+            group = scope.kind._asdict()
+            queries, _ = self.read(version, None, self._of_kind, group, Scope(scope.picked))
+        with self._computing(query), overlays.cursor(version[1], choice, queries) as cursor:
+            return query(cursor, **params)
+
+    def _own(
+        self, version: Version, query: Query, params: Mapping[str, Any], scope: Scope
     ) -> Hashable:
-        """Return a key of an answer's inputs, which is equal as long as the answer is valid."""
+        """Return a key of the parts behind an answer, which is equal as long as these are the same;
+        None if the answer depends on the whole version."""
         holding = self.holding(version[0], scope.picked)
-        own = holding.under(query, params)
+        own, kind = holding.under(query, params), scope.kind
         if own is None:
-            return version, noticed, scope.picked
-        kind = scope.kind
-        beside = holding.under(self._of_kind, kind._asdict()) if kind else ()
-        return own, beside, version[1] if choice else 0
+            return None
+        return own, holding.under(self._of_kind, kind._asdict()) if kind else ()

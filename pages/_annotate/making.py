@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
 from compute.judgements import orders, sampling
-from compute.judgements.tasks import deciding, queue, samples, sampling_on, tasks
+from compute.judgements.tasks import deciding, queue, samples, tasks
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
@@ -24,6 +24,7 @@ from pages._shared import (
     dataset_facts,
     drawing,
     escaping,
+    extending,
     failures,
     navigation,
     pickers,
@@ -261,12 +262,12 @@ def details(task: Task) -> None:
             "Only this machine can open this link; see docs/deployment.md to give others access."
         )
     _progress(task, counts)
+    if task.order == orders.SAMPLED and task.goal != sampling.AUDIT:
+        _more(task)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**Task settings**")
     titles = system_pickers.titles() | dataset_facts.titles()
     st.dataframe(figures.facts(task, titles), hide_index=True, width=760, column_config=wide)
-    if task.order == orders.SAMPLED and task.goal != sampling.AUDIT:
-        _more(task)
     _guideline(task)
 
 
@@ -290,22 +291,7 @@ def _more(task: Task) -> None:
     drawing.caption(*figures.more(task), *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
     if drawn:
         with above:
-            _draw(task, (*task.systems, *added), int(n_pairs))
-
-
-def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
-    """Extend the sample, or show why this is not possible."""
-    try:
-        sign_in.require(sign_in.OPERATOR)
-        with reading.cursor() as cursor:
-            tops = annotate_select.StoredTops(cursor, task.dataset)
-            judged = _judged(task.dataset)
-            extended = sampling_on.sample_on(reading.store(), task, systems, n_pairs, tops, judged)
-    except BeirscopeError as error:
-        failures.show_error(error)
-        return
-    st.toast(f"Sample extended to {extended.n_pairs:,} documents")
-    st.rerun()
+            extending.extend(task, (*task.systems, *added), int(n_pairs))
 
 
 def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:

@@ -170,8 +170,9 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 def _what_next(task: Task) -> None:
     """Draw links for assessors with nothing left to judge; the linked pages name systems."""
     with st.container(horizontal=True):
-        for label, page, names in _outcomes(task):
-            if st.button(label, icon=":material/arrow_forward:"):
+        for n, (label, page, names) in enumerate(_outcomes(task)):
+            kind: Any = "secondary" if n else "primary"
+            if st.button(label, icon=":material/arrow_forward:", type=kind):
                 navigation.to(page, dataset=task.dataset, **names)
                 st.rerun()
         if st.button("Task and qrels", icon=":material/arrow_forward:"):
@@ -183,7 +184,7 @@ def _outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield label, page and address of each view that shows the effect of the judgements."""
     bare = task.dataset in set(reading.read(catalogue.unjudged, added=False)["dataset"])
     if deciding.tells_apart(task) and bare:
-        yield "Comparison", "compare", dict(zip("ab", task.systems, strict=True))
+        yield "Verdict on the two systems", "compare", dict(zip("ab", task.systems, strict=True))
     elif task.order == orders.SAMPLED:
         is_audit = task.goal == sampling.AUDIT
         key, part = ("audit", "audit-labels") if is_audit else ("sample", "estimates")

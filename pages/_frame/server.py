@@ -10,6 +10,7 @@ import socket
 import sys
 from contextlib import suppress
 from importlib import import_module
+from threading import Thread
 from typing import Any
 
 import click
@@ -22,6 +23,7 @@ from threadpoolctl import threadpool_limits
 from compute.base import bug_reports, disk_refusals, json_logs, permissions, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import PROJECT, Settings
+from compute.exports import ahead
 from pages._frame.gate import Gate, Sockets
 from pages._frame.left_pages import LeftPages
 from pages._frame.requests import Requests
@@ -100,6 +102,9 @@ def main() -> None:
     logging.disable(logging.WARNING)
     prepare()
     logging.disable(logging.NOTSET)
+    if (now := settings.load()).ahead:
+        opened = import_module("pages._shared.reading").AHEAD
+        Thread(target=ahead.beside, args=[now, lambda: opened.version], daemon=True).start()
     # Each page computes in its own thread, so extra threads for matrix products would only wait.
     threadpool_limits(1, user_api="blas")
     streamlit_internals.without_folder_of_pages()

@@ -546,7 +546,7 @@ class Form {
         `${left} left, all reserved for other assessors; those not judged within 5 minutes will appear here.`, ...back);
     const skipped = this.data.skipped;
     const done = `All done: ${judged} judged${skipped ? `, ${skipped} skipped` : ""}.`;
-    const words = `${done} Thank you. Everything is saved; you can close this page.`;
+    const words = `${done} Thank you. Everything is saved.`;
     const more = skipped ? [" ", this.ended("Return to the skipped documents", () => this.again())] : [];
     this.end.replaceChildren(words, element("br", ""), element("br", ""), ...more, ...back);
   }

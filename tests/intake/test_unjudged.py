@@ -179,7 +179,7 @@ def test_what_stands_twice_in_runs_is_counted_and_named(bench: Bench, tmp_path: 
     files = [written(tmp_path / "a.json", rows), written(tmp_path / "b.json", rows[1:2])]
     loaded = imports.import_dataset(bench, "twice", files=[(file, How()) for file in files])
     told = [
-        "1 query in several rows, which were merged: 'q1'",
+        "1 query in several rows; the first list is kept: 'q1'",
         "1 document with several texts; the first is kept: 'd1'",
     ]
     other = "1 text of documents that differ from earlier files: 'd1'"

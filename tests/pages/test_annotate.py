@@ -179,7 +179,9 @@ def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: St
     assert "1 judgement: too few for an interval;" in shown(app) and tasks.tasks(store) == []
     {field.label: field for field in app.selectbox}["Measure"].set_value("nDCG@10")
     press(app, "Preview precision")
-    assert "With more than two grades a sample gives no interval for nDCG@10" in shown(app)
+    assert "With more than two grades the margin of error for nDCG@10 cannot be predicted" in shown(
+        app
+    )
 
 
 def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:

@@ -48,6 +48,8 @@ class _Found:
     """Number of lists without documents."""
     asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Number of lists for each role, part and query."""
+    later: dict[str, None] = field(default_factory=dict)
+    """Queries with lists left out, as keys: lists in order of rank have no order between them."""
     differ: dict[str, None] = field(default_factory=dict)
     """Ids of documents with several texts, as keys."""
 
@@ -72,10 +74,12 @@ class _Found:
 
     def told(self) -> list[str]:
         """Return sentences on rows that were merged or left out."""
-        again = [query for (*_, query), n in self.asked.items() if n > 1]
+        again = {query: None for (*_, query), n in self.asked.items() if n > 1}
+        merged = [query for query in again if query not in self.later]
         kinds = (
             ("list", "without a document left out", [""] * self.empty),
-            ("query", "in several rows, which were merged", again),
+            ("query", "in several rows; the first list is kept", [*self.later]),
+            ("query", "in several rows, which were merged", merged),
             ("document", "with several texts; the first is kept", [*self.differ]),
         )
         return [
@@ -225,6 +229,9 @@ class _Found:
         elif isinstance(documents, dict):
             pass
         elif role == RUN and len(scored) < len(rows):
+            if self.asked[role, part, query] > 1:
+                self.later[query] = None
+                return
             rows = [(doc, -float(n)) for n, (doc, _) in enumerate(rows, 1)]
         elif role == JUDGED and not scored:
             rows = [(doc, 1) for doc, _ in rows]

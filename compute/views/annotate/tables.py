@@ -133,8 +133,8 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
     """State the expected precision of samples; `rows` are from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
-            f"With more than two grades a sample gives no interval for {measure}; a sample for P@10"
-            " gives one."
+            f"With more than two grades the margin of error for {measure} cannot be predicted; it"
+            f" is shown once there are enough judgements. {SAMPLE_NEEDS}"
         )
     told = []
     for n, reach in zip(rows["n"], rows["reach"], strict=True):
@@ -165,6 +165,7 @@ def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
     names = [task.dataset, *task.systems]
     chosen = "judged and unjudged" if task.goal == sampling.AUDIT else "unjudged"
     dataset, *systems = called = [titles.get(name, name) for name in names]
+    by = f" by {task.person}" if task.person else ""
     rows = [
         ("Dataset", dataset),
         ("Systems", ", ".join(systems)),
@@ -175,7 +176,7 @@ def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
         ("Assessors", ", ".join(task.annotators) or "anyone"),
         ("Double-judged share", f"{task.double_share:.0%} of the documents"),
-        ("Created", f"{task.created[:16].replace('T', ' ')} UTC by {task.person}"),
+        ("Created", f"{task.created[:16].replace('T', ' ')} UTC{by}"),
         ("Guideline", f"version {task.guideline_version}"),
     ]
     return DataFrame(rows, columns=["Field", "Value"])

@@ -60,7 +60,10 @@ def can_decide(expected: DataFrame) -> str:
         found = looks.plain(reach * deciding.found_mostly(n))
         words = f"judgements detect a {MEASURE} difference of {found} in 80% of samples"
         told.append(f"{n:,}: {found}" if told else f"{n:,} {words}")
-    return f"The sample contains documents {_drawn(MEASURE)}: {'; '.join(told)}."
+    return (
+        f"The sample contains documents {_drawn(MEASURE)}: {'; '.join(told)}. A decision also needs"
+        f" {deciding.FEWEST} relevant and {deciding.FEWEST} non-relevant documents in it."
+    )
 
 
 def _drawn(measure: str) -> str:
@@ -98,10 +101,7 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
     yield Heading(found.verdict)
     spent = [f"{share:.1%} at {n:,}" for n, share in deciding.LOOKS.items()]
     yield Note(
-        [
-            f"The task samples documents for {task.measure}; {two.measure}, chosen above, needs"
-            " official judgements."
-        ]
+        [f"The task estimates {task.measure}, not {two.measure}, chosen above."]
         * (task.measure != two.measure)
         + [
             f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
@@ -118,6 +118,8 @@ def further(task: Task, n_waiting: int, *, decided: bool) -> Iterator[Step]:
     """Yield a button for the task's next document or, if nothing is decided, to draw more."""
     if n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
+    elif not decided and (n := deciding.besides(task)):
+        yield Widget("draw", {"task": task.id, "n": n})
     elif not decided:
         draw = Link("annotate", {"about": task.id})
         yield Button("Draw more documents to judge", draw, icon="arrow_forward")

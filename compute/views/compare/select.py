@@ -254,10 +254,13 @@ def across(a: str, b: str, measure: str) -> str:
 def across_families(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
     """Return dataset, low, high: the interval of the difference on every dataset with query
     families or several runs. A dataset with fewer than two families or queries has no row."""
-    found, several = [], matrices.several(cursor, [a, b])
-    for name, of in parts(cursor)[["dataset", "parts"]].itertuples(index=False):
+    found, every = [], parts(cursor)[["dataset", "parts"]]
+    named = [*every["dataset"], *every["parts"].explode().dropna()]
+    families = set(query_families.declared(cursor, named)["dataset"])
+    several = matrices.several(cursor, [a, b]) | families
+    for name, of in every.itertuples(index=False):
         own = list(of) or [name]
-        if several.isdisjoint(own) and query_families.declared(cursor, own).empty:
+        if several.isdisjoint(own):
             continue
         board = matrices.of_parts_together(cursor, measure, own, [a, b])
         if board.n_units < 2:

@@ -53,8 +53,8 @@ def way(view: View) -> Iterator[Step]:
 
 def sections(view: View) -> Iterator[Section]:
     """Yield agreement of assessors and LLMs, and a comparison of two judgement sets."""
-    found = view.ask(select_sets.listed, **_asked(view))
-    kinds = found["set"].str.partition(":")[0].tolist()
+    sets = view.ask(select_sets.names, dataset=view.dataset, added=False)["set"]
+    kinds = sets.str.partition(":")[0].tolist()
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
     people, machines = (partial(one, view.ask, view.dataset) for one in (_people, _machines))
     if kinds.count(PERSON) > 1 or len(pairs):
@@ -63,10 +63,10 @@ def sections(view: View) -> Iterator[Section]:
     if MACHINE in kinds:
         keys = ("machines", "confusions")
         yield folded(machines, keys, "Agreement of LLMs with assessors")
-    if len(found) > 1:
+    if len(sets) > 1:
         keys = ("sets", "set_ranks", "set-boards", "set-pairs", "set-grades")
         head, asks = "Agreement between judgement sets", ("set", "beside", "pair")
-        yield folded(partial(_sets, view, found), keys, head, asks)
+        yield folded(partial(_sets, view), keys, head, asks)
 
 
 def _asked(view: View) -> dict[str, Any]:
@@ -168,9 +168,10 @@ class _Two:
         return ask(select_sets.values, **(self.asked | of))
 
 
-def _sets(view: View, found: DataFrame) -> Steps:
+def _sets(view: View) -> Steps:
     """Yield the judgement sets, and a comparison of leaderboards, pairs and grades by two sets."""
     asked = _asked(view)
+    found = view.ask(select_sets.listed, **asked)
     rows = found.assign(set=found["set"].map(judgement_sets.title))
     title, columns = f"Judgement sets of {view.dataset}", judgement_sets.COLUMNS
     yield Table("sets", title, rows, columns, height="auto", of=("dataset",))

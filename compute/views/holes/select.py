@@ -227,4 +227,5 @@ def _beside_people(
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """Return pairs with different grades, also official ones, from `agreement.disagreements`."""
     rows = select_added.rows(cursor, dataset)
-    return agreement.disagreements(agreement.beside_official(rows, official(cursor, dataset)))
+    of = official(cursor, dataset) if len(rows) else rows[["query_id", "doc_id", "relevance"]]
+    return agreement.disagreements(agreement.beside_official(rows, of))

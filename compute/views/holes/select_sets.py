@@ -14,6 +14,12 @@ from compute.reading.questions import question
 Cursor = DuckDBPyConnection
 
 
+@question(datasets=("dataset",), confined=False)
+def names(cursor: Cursor, dataset: str) -> DataFrame:
+    """Return set: the name of each set of a dataset, from `judgement_sets.names`."""
+    return DataFrame({"set": judgement_sets.names(cursor, dataset)})
+
+
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def listed(cursor: Cursor, dataset: str, rule: str, sources: Sequence[str]) -> DataFrame:
     """Return the sets of a dataset, from `judgement_sets.listed`."""

@@ -56,4 +56,4 @@ from compute.views.page.parts import (
     Text,
     Widget,
 )
-from compute.views.page.walk import Found, every, find, parts
+from compute.views.page.walk import Found, control, every, find, parts, prepare

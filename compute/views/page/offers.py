@@ -215,7 +215,7 @@ def is_unjudged(ask: Ask, name: str) -> bool:
 def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
     """Yield a sentence instead of scores for a dataset without judgements, and buttons for the next
     steps. `compare`: also with buttons for comparing its runs and judging documents."""
-    yield Message(next_steps.without_judgements(name))
+    yield Message(next_steps.without_judgements(name, judge=compare))
     ways = [
         Button("Compare its runs", Link("compare", {"dataset": name})),
         Button("Judge documents", Link("annotate", {"view": "new", "dataset": name})),

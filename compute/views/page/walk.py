@@ -45,6 +45,12 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
     return list(flat(shown))
 
 
+def prepare(page: Page, ask: Ask, **chosen: Any) -> None:
+    """Ask everything that a page shows for these values before an expander is opened."""
+    for _ in Walk(chosen, folded=False).run(lambda: page(ask), []):
+        pass
+
+
 def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
     """Return the control of a page with this key, outside sections, or None."""
     walk = Walk(chosen, " ")  # no section holds this key, so all sections are skipped
@@ -106,8 +112,8 @@ def flat(shown: Sequence[Any]) -> Iterator[Any]:
 class Walk:
     """A run of a page, which yields parts as they are made and collects them in screen order."""
 
-    def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
-        self._chosen, self._key = chosen, key
+    def __init__(self, chosen: Mapping[str, Any], key: str = "", *, folded: bool = True) -> None:
+        self._chosen, self._key, self._opens = chosen, key, folded
         self.controls: dict[str, Control] = {}
         self.asked: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
@@ -177,7 +183,7 @@ class Walk:
 
     def _section(self, step: Section, shown: list[Any], above: list[Any] | None) -> Iterator:
         """Run a section, or note its keys if it does not hold the part that is searched."""
-        if self._key and self._key not in step.holds:
+        if (self._key and self._key not in step.holds) or step.folded > self._opens:
             self._passed_over += step.asks
             self.held += step.holds
             return None

@@ -14,9 +14,11 @@ def record(facts: DataFrame) -> Dataset:
     return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
 
 
-def without_judgements(name: str) -> str:
-    """Say why nothing is scored on a user's dataset that has runs, and what to do next."""
-    return f"{name} has no judgements yet, so nothing is scored: {how_to_judge(name)}."
+def without_judgements(name: str, *, judge: bool = True) -> str:
+    """Say why nothing is scored on a user's dataset that has runs, and, if `judge`, what to do
+    next."""
+    how = f": {how_to_judge(name)}" * judge
+    return f"{name} has no judgements yet, so nothing is scored{how}."
 
 
 def without_texts(dataset: Dataset) -> str:

@@ -97,7 +97,7 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
 
     assert said() == "No judgements yet; a decision needs at least 60."
     notes = [one.shown for one in shown(store, Choice()) if isinstance(one, Note)]
-    assert notes[0].startswith("The task samples documents for P@10; nDCG@10, chosen above")
+    assert notes[0].startswith("The task estimates P@10, not nDCG@10, chosen above.")
     judge(store, task, 20)
     few = found_now(store, task)
     assert ": poor leads by" not in few.verdict
@@ -197,7 +197,7 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     told = judging.can_decide(tasks.expected(plan, tops, known))
-    assert told.endswith("top-10 lists: all such documents (fewer than 100) would detect any.")
+    assert "top-10 lists: all such documents (fewer than 100) would detect any. A dec" in told
     task = tasks.make(store, plan, tops, known, "ada")
     judge(store, task, 54)
     found = shown(store, Choice())

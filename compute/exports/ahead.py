@@ -1,0 +1,115 @@
+"""`python -m compute.exports.ahead`: compute slow answers of pages before anybody asks. The
+dashboard runs this at the lowest priority for each version that has been the newest for a while.
+Answers are stored in files (`stored_answers`), which all processes of a home share."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from compute.base import settings
+from compute.base.errors import BeirscopeError
+from compute.base.settings import PROJECT, Settings
+from compute.exports.pages import PAGES
+from compute.reading import stored_answers
+from compute.store.store import Store
+from compute.views.page import Ask, Choice, control, prepare
+from compute.views.page.store_ask import opened
+
+VARIED = (
+    ("leaderboard", ("measure", "view", "numbers")),
+    ("holes", ("dataset", "measure")),
+    ("dataset", ("dataset", "measure")),
+    ("compare", ("dataset", "measure")),
+    ("dataset", ("dataset", "show")),
+    ("lengths", ("dataset", "k")),
+    ("overlap", ("view", "unit")),
+)
+"""Pages, and the controls whose values are combined; others keep their defaults."""
+MOST = {"holes": 2}
+"""Number of measures of a page; 8 for others."""
+PAUSE, CALM = 1.0, 5.0
+"""Seconds between two looks for a new version, and for which it must have been the newest."""
+LONGEST = 900.0
+"""Seconds of a processor for one version."""
+
+
+def addresses(ask: Ask) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the pages in VARIED with the values of their controls, usual values first."""
+    found = []
+    for page, keys in VARIED:
+        options = [list(enumerate(_options(ask, page, key))) for key in keys]
+        for values in product(*options):
+            named = {key: value for key, (_, value) in zip(keys, values, strict=True) if value}
+            found.append((sum(place > 0 for place, _ in values), page, named))
+    for _, page, named in sorted(found, key=lambda one: one[0]):
+        yield page, named
+
+
+def _options(ask: Ask, page: str, key: str) -> list[str]:
+    """Return the values of a control, usual ones first; an empty value if the page lacks it."""
+    if key == "dataset":
+        runs = [part.dataset for part in ask.parts() if part.kind == "hits"]
+        return list(dict.fromkeys(runs)) or [""]
+    if key == "measure":
+        return ask.measures()[: MOST.get(page, 8)]
+    with contextlib.suppress(BeirscopeError):
+        found = control(PAGES[page], ask, key)
+        if isinstance(found, Choice):
+            return list(dict.fromkeys([found.value(None), *found.options]))
+    return [""]
+
+
+def main() -> None:
+    """Answer everything about the newest version, unless that was done before."""
+    os.nice(19)
+    now, parent = settings.load(), os.getppid()
+    store = Store(now)
+    done = stored_answers.file(now.home, "all pages", store.version())
+    if done.exists():
+        return
+    with opened(store) as ask:
+        for page, named in addresses(ask):
+            # Without the dashboard that started it, nobody waits for the answers.
+            if time.process_time() > LONGEST or os.getppid() != parent:
+                return
+            # Some combinations do not exist; a page shows that.
+            with contextlib.suppress(BeirscopeError):
+                prepare(PAGES[page], ask, **named)
+    stored_answers.trim(now.home)
+    with contextlib.suppress(OSError):
+        done.touch()
+
+
+def beside(now: Settings, version: Callable[[], int]) -> None:
+    """Run `main` in a process of its own for each new version, until this process ends. `version`
+    returns the newest version that is open, 0 for none."""
+    done = newest = 0
+    since = time.monotonic()
+    while True:
+        time.sleep(PAUSE)
+        if newest != (newest := version()):
+            since = time.monotonic()
+        if newest not in (0, done) and time.monotonic() > since + CALM:
+            done = newest
+            _run(now, lambda of=newest: version() == of)
+
+
+def _run(now: Settings, wanted: Callable[[], bool]) -> None:
+    """Run `main` in a process until it ends or is no longer wanted."""
+    words = [sys.executable, "-m", "compute.exports.ahead"]
+    env = {**os.environ, "BEIRSCOPE_HOME": str(now.home)}
+    nowhere = subprocess.DEVNULL
+    with contextlib.suppress(OSError):
+        child = subprocess.Popen(words, cwd=PROJECT, env=env, stdout=nowhere, stderr=nowhere)
+        while child.poll() is None and wanted():
+            time.sleep(PAUSE)
+        child.terminate()
+        child.wait()
+
+
+if __name__ == "__main__":
+    main()

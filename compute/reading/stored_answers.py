@@ -1,0 +1,104 @@
+"""Slow answers in files of the home's caches, so that other servers and commands, and this one
+after a restart, need not compute them again. A file is named by everything on which its answer
+depends: the query, the parameters, the parts behind it, and the code."""
+
+import contextlib
+import hashlib
+import os
+import time
+import uuid
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.files import make_folder
+from compute.base.settings import PROJECT
+
+SLOW = 0.02
+"""Seconds from which an answer is stored."""
+LARGEST, MOST = 4_000_000, 500_000_000
+"""Bytes of the largest stored answer, and of all stored answers after `trim`."""
+_SUFFIX = ".answer.parquet"
+
+
+def file(home: Path, *asked: object) -> Path:
+    """Return the file of an answer; the `repr` of `asked` names the question and its parts."""
+    named = hashlib.sha256(repr((_code(), *asked)).encode("utf-8", "surrogatepass")).hexdigest()
+    return home / "caches" / f"{named}{_SUFFIX}"
+
+
+def of(path: Path, compute: Callable[[], DataFrame]) -> DataFrame:
+    """Return the answer in a file; without one, compute it, and store it if that was slow."""
+    found = read(path)
+    if found is None:
+        begun = time.monotonic()
+        found = compute()
+        if time.monotonic() - begun >= SLOW:
+            write(path, found)
+    return found
+
+
+def read(path: Path) -> DataFrame | None:
+    """Return a stored answer; None if there is none, or if its file is damaged."""
+    with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
+        # Checksums are verified, since a file is not flushed to disk before it gets its name.
+        stored = pq.ParquetFile(path, page_checksum_verification=True)
+        frame = stored.read(use_threads=False).to_pandas()
+        os.utime(path)
+        return frame
+    return None
+
+
+def write(path: Path, frame: DataFrame) -> None:
+    """Store an answer if it is small enough and a file holds it exactly. A home that is read-only
+    or full is left as it is."""
+    if frame.memory_usage(deep=True).sum() > LARGEST:
+        return
+    aside = path.with_name(f".{uuid.uuid4().hex}.tmp")
+    with contextlib.suppress(OSError, pa.ArrowException, ValueError, TypeError):
+        make_folder(path.parent)
+        try:
+            pq.write_table(pa.Table.from_pandas(frame), aside, write_page_checksum=True)
+            if _is_same(read(aside), frame):
+                aside.replace(path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def trim(home: Path) -> None:
+    """Delete the least recently used answers above MOST bytes."""
+    with contextlib.suppress(OSError):
+        found = {path: path.stat() for path in (home / "caches").glob(f"*{_SUFFIX}")}
+        excess = sum(at.st_size for at in found.values()) - MOST
+        for path in sorted(found, key=lambda path: found[path].st_mtime):
+            if excess <= 0:
+                break
+            path.unlink(missing_ok=True)
+            excess -= found[path].st_size
+
+
+def _is_same(stored: DataFrame | None, frame: DataFrame) -> bool:
+    if stored is None or stored.attrs != frame.attrs:
+        return False
+    try:
+        pd.testing.assert_frame_equal(stored, frame, check_exact=True)
+    except AssertionError:
+        return False
+    return True
+
+
+@cache
+def _code() -> str:
+    """Return a digest of the code that answers, and of the libraries whose versions may matter."""
+    found = hashlib.sha256()
+    for source in sorted((PROJECT / "compute").rglob("*.py")):
+        found.update(source.read_bytes())
+    for name in ("duckdb", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "networkx"):
+        found.update(f"{name} {version(name)}".encode())
+    return found.hexdigest()

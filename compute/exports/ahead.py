@@ -30,7 +30,7 @@ VARIED = (
 )
 """Pages, and the controls whose values are combined; others keep their defaults."""
 MOST = {"holes": 2}
-"""Number of measures of a page; 8 for others."""
+"""Number of measures of a page; all for others."""
 PAUSE, CALM = 1.0, 5.0
 """Seconds between two looks for a new version, and for which it must have been the newest."""
 LONGEST = 900.0
@@ -55,7 +55,7 @@ def _options(ask: Ask, page: str, key: str) -> list[str]:
         runs = [part.dataset for part in ask.parts() if part.kind == "hits"]
         return list(dict.fromkeys(runs)) or [""]
     if key == "measure":
-        return ask.measures()[: MOST.get(page, 8)]
+        return ask.measures()[: MOST.get(page)]
     with contextlib.suppress(BeirscopeError):
         found = control(PAGES[page], ask, key)
         if isinstance(found, Choice):
@@ -71,7 +71,7 @@ def main() -> None:
     done = stored_answers.file(now.home, "all pages", store.version())
     if done.exists():
         return
-    with opened(store) as ask:
+    with opened(store, stores=True) as ask:
         for page, named in addresses(ask):
             # Without the dashboard that started it, nobody waits for the answers.
             if time.process_time() > LONGEST or os.getppid() != parent:

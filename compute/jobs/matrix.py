@@ -79,10 +79,12 @@ def known_datasets(parts: Iterable[Part]) -> dict[str, Dataset]:
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
 
-def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
+def matrix(
+    store: Store, named: Iterable[str] = (), parts: Sequence[Part] | None = None
+) -> DataFrame:
     """Return system, dataset, state, remark, task (an id, or empty) of every pair. `named` are
-    further systems, by canonical names."""
-    seen = Seen(store, named)
+    further systems, by canonical names; `parts` are the store's, by default read now."""
+    seen = Seen(store, named, parts)
     found = _cells(seen, [(name, row) for name in seen.systems for row in seen.datasets])
     rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
     return DataFrame(rows, columns=["system", "dataset", "state", "remark", "task"])
@@ -116,14 +118,17 @@ def _cell(seen: "Seen", task: records.Job | None, name: str, dataset: str) -> Ce
 class Seen:
     """A snapshot of the store and the sources, each of which is read once."""
 
-    def __init__(self, store: Store, named: Iterable[str] = ()) -> None:
+    def __init__(
+        self, store: Store, named: Iterable[str] = (), parts: Sequence[Part] | None = None
+    ) -> None:
         self.store = store
-        parts = store.parts()
+        parts = store.parts() if parts is None else parts
         self.systems, self.datasets = known_systems(parts, named), known_datasets(parts)
         live = [part for part in parts if not part.damage]
         self.parts = {part.identity: part for part in live if not part.shipped}
         self._shipped = {part.identity: part for part in live if part.shipped}
         self.loaded = {name: self._load(row, self.parts) for name, row in self.datasets.items()}
+        self._reading: dict[str, bool] = {}
         self._checked: dict[str, str] = {}
         self._sources: dict[str, tuple[str, object]] = {}
 
@@ -147,9 +152,9 @@ class Seen:
             ships = ("hits", dataset, name) in self._shipped
             return Cell(SHIPPED, "it shipped with the project") if ships else Cell(MISSING)
         loaded = self.loaded.get(dataset)
-        if loaded is None and not _reads(self.systems[name]):
+        if loaded is None and not self._reads(self.systems[name]):
             loaded = self._load(self.datasets[dataset], self._shipped)
-        if loaded is None or (loaded.documents is None and _reads(self.systems[name])):
+        if loaded is None or (loaded.documents is None and self._reads(self.systems[name])):
             return Cell(STALE, "its dataset was removed")
         try:
             called = self.names(name, loaded, loaded.documents)
@@ -201,6 +206,14 @@ class Seen:
                 self._sources[dataset] = str(error), None
         return self._sources[dataset]
 
+    def _reads(self, row: System) -> bool:
+        """Return whether a system needs documents, as all do except fusions of stored runs."""
+        # The check of a protocol takes as long as the rest of a cell.
+        if row.name not in self._reading:
+            fuses = isinstance(row.search, Combiner) and not row.search.READS_DOCUMENTS
+            self._reading[row.name] = not fuses
+        return self._reading[row.name]
+
     def _source_changed(self, loaded: loading.Loaded) -> bool:
         missing, identity = self._source(loaded.dataset.name)
         return not missing and identity != loaded.queries.provenance["source"]
@@ -210,7 +223,7 @@ class Seen:
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
         row = self.systems[name]
-        if not _reads(row) and all(self._hits(dataset, of, name) for of in row.inputs):
+        if not self._reads(row) and all(self._hits(dataset, of, name) for of in row.inputs):
             return ""
         missing = "" if self.loaded[dataset] else self._source(dataset)[0]
         return missing or self._obstacle_of(row, dataset)
@@ -218,7 +231,7 @@ class Seen:
     def _obstacle_of(self, row: System, dataset: str) -> str:
         """Return why the system, or one of its inputs, cannot run on the stored dataset."""
         loaded = self.loaded[dataset]
-        if loaded is not None and loaded.documents is None and _reads(row):
+        if loaded is not None and loaded.documents is None and self._reads(row):
             return f"{dataset} has only judgements, no documents to search"
         if row.name not in self._checked:
             self._checked[row.name] = _check(row)
@@ -235,11 +248,6 @@ class Seen:
             if why:
                 return f"it is made from {of}: {why}"
         return ""
-
-
-def _reads(row: System) -> bool:
-    """Return whether a system needs documents, as all do except fusions of stored runs."""
-    return not (isinstance(row.search, Combiner) and not row.search.READS_DOCUMENTS)
 
 
 def _check(row: System) -> str:

@@ -64,11 +64,14 @@ class Answers:
         store: Store,
         of_kind: Query,
         computing: Callable[[Query], AbstractContextManager[Any]] = nullcontext,
+        *,
+        stores: bool = False,
     ) -> None:
-        """`of_kind` is a query for a group's queries; `computing` is entered around each query."""
+        """`of_kind` is a query for a group's queries; `computing` is entered around each query.
+        `stores`: store slow answers in files, which all processes read."""
         self.store = store
         self._of_kind, self._computing = of_kind, computing
-        self._named = repr(store.settings)
+        self._named, self._stores = repr(store.settings), stores
         # Official results that all versions share, by dataset.
         self._official: dict[str, Official] = {}
         # Readings with picked runs are cached separately, so that they do not displace those that
@@ -114,8 +117,8 @@ class Answers:
     ) -> Answer:
         """Return `query(cursor, **params)` on a version, and the inputs of its numbers. The frame
         is the caller's own copy. `choice` says which added judgements count; None means only
-        official ones. An answer stays cached until one of its inputs is replaced; a slow one
-        without added judgements is also stored in a file."""
+        official ones. An answer stays cached until one of its inputs is replaced; without
+        added judgements it may also come from a file."""
         # This number grows when a part is found damaged, which later reads leave out.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
@@ -132,7 +135,7 @@ class Answers:
                 frame = compute()
             else:
                 file = stored_answers.file(self.store.settings.home, *asked[1:], own)
-                frame = stored_answers.of(file, compute)
+                frame = stored_answers.of(file, compute, stores=self._stores)
             return frame, inputs.of(frame, declared(query), params)
 
         # Only the newest answer to a query is cached; otherwise each judgement would leave a copy

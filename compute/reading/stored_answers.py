@@ -1,6 +1,6 @@
-"""Slow answers in files of the home's caches, so that other servers and commands, and this one
-after a restart, need not compute them again. A file is named by everything on which its answer
-depends: the query, the parameters, the parts behind it, and the code."""
+"""Slow answers in files of the home's caches, computed before anybody asks (`exports.ahead`). A
+file is named by everything on which its answer depends: the query, the parameters, the parts behind
+it, and the code."""
 
 import contextlib
 import hashlib
@@ -33,13 +33,13 @@ def file(home: Path, *asked: object) -> Path:
     return home / "caches" / f"{named}{_SUFFIX}"
 
 
-def of(path: Path, compute: Callable[[], DataFrame]) -> DataFrame:
-    """Return the answer in a file; without one, compute it, and store it if that was slow."""
+def of(path: Path, compute: Callable[[], DataFrame], *, stores: bool) -> DataFrame:
+    """Return the answer in a file; without one, compute it. If `stores`, a slow one is stored."""
     found = read(path)
     if found is None:
         begun = time.monotonic()
         found = compute()
-        if time.monotonic() - begun >= SLOW:
+        if stores and time.monotonic() - begun >= SLOW:
             write(path, found)
     return found
 

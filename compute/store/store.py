@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,6 +45,8 @@ UNLISTED_STAYS = timedelta(hours=24)
 ASKED_AGAIN = 60.0
 """Seconds before a failed download from the bucket is tried again."""
 log = logging.getLogger(__name__)
+_Listed = dict[tuple["Store", int | None], list["Part"]]
+_LISTED: ContextVar[_Listed | None] = ContextVar("_LISTED", default=None)
 
 
 @dataclass(frozen=True)
@@ -213,6 +216,19 @@ class Store:
         or known to be changed have their `damage`. Raises Missing for a version that is gone."""
         wanted = {"kind": kind, "dataset": dataset, "system": system}
         wanted = {name: value for name, value in wanted.items() if value is not None}
+        listed = _LISTED.get()
+        if listed is None:
+            found = self._listed(wanted, version)
+        else:
+            if (self, version) not in listed:
+                listed[self, version] = self._listed({}, version)
+            found = [p for p in listed[self, version] if wanted.items() <= vars(p).items()]
+        if system or picked is None:
+            return found
+        return [part for part in found if not part.version_of or part.system in picked]
+
+    def _listed(self, wanted: Mapping[str, str], version: int | None) -> list[Part]:
+        """Return all parts that are live at a version and have the wanted fields."""
         rows = select(state.parts).where(*(state.parts.c[n] == v for n, v in wanted.items()))
         with self._state.connect() as connection:
             local = [self._part(row) for row in connection.execute(rows.where(_live(version)))]
@@ -226,10 +242,17 @@ class Store:
         self._checksums.refresh()
         looked_at = [self._looked_at(found[identity]) for identity in sorted(found)]
         if self._were_tidied(looked_at):
-            return self.parts(kind, dataset, system, version, picked=picked)
-        if system or picked is None:
-            return looked_at
-        return [part for part in looked_at if not part.version_of or part.system in picked]
+            return self._listed(wanted, version)
+        return looked_at
+
+    @contextmanager
+    def listed_once(self) -> Iterator[None]:
+        """List the same parts only once in a with-block that writes none, in this thread."""
+        before = _LISTED.set({})
+        try:
+            yield
+        finally:
+            _LISTED.reset(before)
 
     def here(self, version: int, picked: Collection[str] | None) -> list[Part]:
         """Return `parts` once all files are here. Raises Unavailable without the bucket."""

@@ -23,6 +23,11 @@ def section(dataset: str, system: str) -> None:
     if st.button("All runs", icon=":material/arrow_back:", type="tertiary"):
         navigation.to("data", show="Runs")
         navigation.follow()
+    with reading.store().listed_once():
+        _run(dataset, system)
+
+
+def _run(dataset: str, system: str) -> None:
     found = provenance.of_runs(reading.store(), [(dataset, system)])
     if not found:
         st.info(escaping.text(f"No run of {system} on {dataset} is stored here."))

@@ -45,7 +45,7 @@ def bench(tmp_path: Path) -> Bench:
 def asked(bench: Bench, choice: Choice | None = None, **parameters: Any) -> DataFrame:
     """The answer as in another process: in memory, answers are kept by settings."""
     store = Store(replace(bench.settings, threads=next(THREADS)))
-    with opened(store, choice=choice) as ask:
+    with opened(store, choice=choice, stores=True) as ask:
         return ask(slow, dataset="tiny", **parameters)
 
 

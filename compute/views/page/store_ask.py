@@ -100,10 +100,15 @@ class StoreAsk:
 
 @contextmanager
 def opened(
-    store: Store, named: Sequence[str] = (), choice: Choice | None = None
+    store: Store,
+    named: Sequence[str] = (),
+    choice: Choice | None = None,
+    *,
+    stores: bool = False,
 ) -> Iterator[StoreAsk]:
-    """Open the newest version of a store for a with-block; versions in `named` are like systems."""
+    """Open the newest version of a store for a with-block; versions in `named` are like systems.
+    `stores`: store slow answers in files."""
     manifest, judgement = store.version(), store.judgement_version()
-    with closing(Answers(store, query_slices.of_kind)) as answers:
+    with closing(Answers(store, query_slices.of_kind, stores=stores)) as answers:
         picked = tuple(run_versions.named(answers.versions(manifest), named))
         yield StoreAsk(answers, manifest, judgement, choice, picked=picked)

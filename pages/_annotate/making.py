@@ -16,7 +16,7 @@ from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
-from pages._annotate.sections import go
+from pages._annotate.sections import go, outcomes
 from pages._frame import added_switch
 from pages._shared import address as _address
 from pages._shared import (
@@ -303,13 +303,10 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
         return
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
-    there = {"dataset": task.dataset, "judgements": "added", "open": "before-after"}
-    st.button(
-        "Effect on scores, and disagreements",
-        icon=":material/arrow_forward:",
-        help="Opens the Holes page",
-        on_click=partial(navigation.to, "holes", **there),
-    )
+    with st.container(horizontal=True):
+        for label, page, names in outcomes(task):
+            go_there = partial(navigation.to, page, dataset=task.dataset, **names)
+            st.button(label, icon=":material/arrow_forward:", on_click=go_there)
     drawing.caption(f"Files with all added judgements of {task.dataset}:")
     added_switch.download(task.dataset)
 

@@ -120,6 +120,9 @@ def judging(task: Task) -> None:
         annotators.ask()
         return
     if task.admits(person.name):
+        if deciding.tells_apart(task) and task.measure == deciding.MEASURE:
+            looks = ", ".join(f"{n:,}" for n in deciding.LOOKS if n <= task.n_pairs)
+            drawing.caption(f"A decision is possible at {looks} judgements." * bool(looks))
         _form(task.id, person)
         _stay()
     else:
@@ -170,7 +173,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 def _what_next(task: Task) -> None:
     """Draw links for assessors with nothing left to judge; the linked pages name systems."""
     with st.container(horizontal=True):
-        for n, (label, page, names) in enumerate(_outcomes(task)):
+        for n, (label, page, names) in enumerate(outcomes(task)):
             kind: Any = "secondary" if n else "primary"
             if st.button(label, icon=":material/arrow_forward:", type=kind):
                 navigation.to(page, dataset=task.dataset, **names)
@@ -180,12 +183,13 @@ def _what_next(task: Task) -> None:
             st.rerun()
 
 
-def _outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
+def outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield label, page and address of each view that shows the effect of the judgements."""
     bare = task.dataset in set(reading.read(catalogue.unjudged, added=False)["dataset"])
     if deciding.tells_apart(task) and bare:
         yield "Verdict on the two systems", "compare", dict(zip("ab", task.systems, strict=True))
-    elif task.order == orders.SAMPLED:
+        return
+    if task.order == orders.SAMPLED:
         is_audit = task.goal == sampling.AUDIT
         key, part = ("audit", "audit-labels") if is_audit else ("sample", "estimates")
         yield "Estimate", "holes", {key: task.id, "open": part, "judgements": "added"}

@@ -10,7 +10,7 @@ from pages._shared import drawing, navigation, reading
 from pages._shared import sign_in as who
 
 
-def apart(dataset: str, a: str, b: str) -> None:
+def apart(dataset: str, a: str, b: str, largest: float) -> None:
     """State the detectable differences and draw the button; without the role, a message instead."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
@@ -24,9 +24,7 @@ def apart(dataset: str, a: str, b: str) -> None:
         with reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, dataset)
             expected = tasks.expected(plan, tops, judged)
-            if st.button(
-                "Judge the documents that decide it", type="primary", icon=":material/gavel:"
-            ):
+            if st.button("Judge which one is better", type="primary", icon=":material/gavel:"):
                 who.require(who.OPERATOR)
                 task = tasks.make(store, plan, tops, judged, who.name())
                 navigation.to("annotate", task=task.id)
@@ -34,4 +32,4 @@ def apart(dataset: str, a: str, b: str) -> None:
     except BeirscopeError as error:
         drawing.caption(str(error))
         return
-    drawing.caption(judging.can_decide(expected))
+    drawing.caption(judging.can_decide(expected, largest))

@@ -176,7 +176,7 @@ def _alone(asked: str) -> str:
     of = most.index[0] if len(most) == 1 else counted(len(most), "dataset")
     return (
         f" {of} has no other judgements: up to {most.max():.0%} of a system's top 10 is"
-        " unjudged (Hole@10) and counts as not relevant."
+        " unjudged (Hole@10) and counts as not relevant in scores."
     )
 
 

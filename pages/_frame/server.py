@@ -4,7 +4,9 @@ The options are those of `streamlit run`. By default, modules are imported and t
 at the first request for a page, which then takes seconds longer than others.
 """
 
+import atexit
 import logging
+import os
 import signal
 import socket
 import sys
@@ -95,6 +97,8 @@ def _listening() -> socket.socket:
 @permissions.private()
 def main() -> None:
     """Prepare the server, then serve."""
+    # The first function registered runs last: then DuckDB's binding lists what it leaks.
+    atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
     json_logs.begin()
     if json_logs.are_on():
         streamlit_internals.log_through_root()

@@ -9,6 +9,7 @@ const SIGN = 60000; // interval at which the form reports that its reader is sti
 const AWAY = 240000; // after this long without a movement nobody is there, and the pairs are released
 const ASK = 8000; // interval of requests while other assessors hold all remaining pairs
 const REMEMBERED = 50; // answers that can be undone
+const PACED = 5; // answers before a pace is shown, since the first ones take longer
 
 const SKIPPED = "Skipped: other assessors get it, and you can return to it at the end";
 
@@ -512,7 +513,7 @@ class Form {
     const each = this.data.seconds;
     // A shorter time would be shown as 0 s each, beside a time left that is not 0.
     const shown = this.inSight;
-    const paced = shown && each >= 0.05 && left;
+    const paced = shown && each >= 0.05 && left && judged >= PACED;
     this.pace.textContent = paced ? `${duration(each)} each, ${duration(each * left)} left` : "";
     if (shown && !this.document.firstChild) this.showSheet();
     this.work.hidden = !shown;

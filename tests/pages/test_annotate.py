@@ -215,7 +215,7 @@ def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: 
     assert row["Each (median)"] == "2.5 s"
     labels = [one.proto.label for one in app.get("download_button")]
     assert labels == ["Added judgements (CSV)", "Added judgements (TREC qrels)"]
-    press(app, "Effect on scores, and disagreements")
+    press(app, "Effect on scores")
 
 
 def test_a_finished_task_asks_for_no_more_judging(store: Store) -> None:

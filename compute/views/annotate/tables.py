@@ -50,8 +50,8 @@ def guideline(grades: Grades) -> str:
         " wording.\n\n"
         f"- **{highest}**: a person asking this would want to see the document.\n{between}"
         f"- **{lowest}**: it shares words or a topic, but does not help.\n\n"
-        "Judge each document by itself. If in doubt between two grades, choose the lower and mark"
-        " it unsure.\n"
+        "Judge each document by itself. If in doubt between two grades, press U (unsure), then the"
+        " lower grade.\n"
     )
 
 

@@ -119,10 +119,11 @@ def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
     a, b = titles
     if not changed:
         return f"{a} and {b} have the same top {DEPTH} on all {counted(n, 'query')}."
+    rbo = looks.plain(rows["rbo"].mean())
     return (
-        f"{a} and {b} differ in the top {DEPTH} on {changed:,} of {counted(n, 'query')}"
-        f" ({changed / n:.0%}): they share {rows['shared'].mean():.1f} of {DEPTH} documents on"
-        f" average (RBO {looks.plain(rows['rbo'].mean())})."
+        f"{a} and {b} differ in the top {DEPTH}, in documents or order, on {changed:,} of"
+        f" {counted(n, 'query')} ({changed / n:.0%}): they share {rows['shared'].mean():.1f} of"
+        f" {DEPTH} documents on average (RBO {rbo})."
     )
 
 
@@ -159,8 +160,7 @@ def moved(tops: DataFrame) -> Note:
     other = int(first.fillna(0).ne(1).sum())
     facts = [f"The top document differs on {other:,} of {counted(len(first), 'query')}."]
     if len(steps):
-        share = f"{steps.gt(0).mean():.0%} change rank"
-        share += f", by a median of {steps.median():.0f} and at most {steps.max():.0f}"
+        share = f"{steps.gt(0).mean():.0%} change rank, by at most {steps.max():.0f}"
         found = share if steps.any() else "none changes rank"
         facts.append(f"Of the documents in both top-{DEPTH} lists, {found}.")
     return Note(facts)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
@@ -50,19 +50,22 @@ def plan(dataset: str, a: str, b: str) -> Plan:
     )
 
 
-def can_decide(expected: DataFrame) -> str:
-    """State the precision expected from several numbers of judgements, from `tasks.expected`."""
+def can_decide(expected: DataFrame, largest: float) -> str:
+    """State the precision expected from several numbers of judgements, from `tasks.expected`, and
+    the largest difference that the two lists allow."""
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
-            told.append(f"all such documents (fewer than {n:,}) would detect any")
+            told.append(f"all (fewer than {n:,}) detect any difference")
             break
         found = looks.plain(reach * deciding.found_mostly(n))
-        words = f"judgements detect a {MEASURE} difference of {found} in 80% of samples"
+        words = f"judgements detect a difference of {found} in 80% of samples"
         told.append(f"{n:,}: {found}" if told else f"{n:,} {words}")
     return (
-        f"The sample contains documents {_drawn(MEASURE)}: {'; '.join(told)}. A decision also needs"
-        f" {deciding.FEWEST} relevant and {deciding.FEWEST} non-relevant documents in it."
+        f"Compares the systems by {MEASURE}, the share of relevant documents in the top {DEPTH}, by"
+        f" which they can differ by at most {looks.plain(largest)}. You judge documents"
+        f" {_drawn(MEASURE)}: {'; '.join(told)}. A decision also needs {deciding.FEWEST} relevant"
+        f" and {deciding.FEWEST} non-relevant documents among them."
     )
 
 
@@ -86,7 +89,8 @@ def section(two: Two) -> Steps:
     task = task_of(two)
     if task is None:
         a, b = two.systems
-        yield Widget("apart", {"dataset": two.dataset, "a": a, "b": b})
+        largest = 1 - two.overlaps()["shared"].mean() / DEPTH
+        yield Widget("apart", {"dataset": two.dataset, "a": a, "b": b, "largest": largest})
         return
     yield Live(partial(_verdict, two, task))
 
@@ -105,21 +109,23 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
         * (task.measure != two.measure)
         + [
             f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
-            f" documents {_drawn(task.measure)}.",
+            f" documents {_drawn(task.measure)}; unjudged ones are estimated, not counted as not"
+            " relevant.",
             "The 95% CI holds for a single look at the results.",
             f"The decisions share an error rate of 5% ({', '.join(spent)}; alpha spending), so"
             " you may look at any time.",
         ]
     )
-    yield from further(task, found.n_waiting, decided=found.state != OPEN)
+    yield from further(task, found.n_waiting, found.n_left, decided=found.state != OPEN)
 
 
-def further(task: Task, n_waiting: int, *, decided: bool) -> Iterator[Step]:
-    """Yield a button for the task's next document or, if nothing is decided, to draw more."""
+def further(task: Task, n_waiting: int, n_left: int, *, decided: bool) -> Iterator[Step]:
+    """Yield a button for the task's next document or, if nothing is decided, to draw more of the
+    `n_left` documents."""
     if n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
     elif not decided and (n := deciding.besides(task)):
-        yield Widget("draw", {"task": task.id, "n": n})
+        yield Widget("draw", {"task": task.id, "n": min(n, n_left)})
     elif not decided:
         draw = Link("annotate", {"about": task.id})
         yield Button("Draw more documents to judge", draw, icon="arrow_forward")
@@ -141,7 +147,8 @@ class Verdict(NamedTuple):
     """Number of judgements at the decision."""
     n_judged: int
     n_waiting: int
-    """Unjudged documents left in the task."""
+    """Unjudged documents left in the task; `n_left`: all that a sample may still contain."""
+    n_left: int
     more: int | None
     """Approximate number of further judgements until a decision; None if unknown."""
     verdict: str
@@ -177,7 +184,7 @@ def verdict(two: Two, task: Task) -> Verdict:
     ahead = decision.ahead if decision else int(row["difference"] < 0)
     level = state == OPEN or tolerance.equal(row["difference"], 0)
     more = _more(found, task, row["difference"]) if state == OPEN else None
-    titles = dict(zip(two.systems, two.titles, strict=True))
+    titles, n = dict(zip(two.systems, two.titles, strict=True)), len(sample.frame.queries)
     return Verdict(
         state,
         sign * float(row["difference"]) if found.n else None,
@@ -187,8 +194,9 @@ def verdict(two: Two, task: Task) -> Verdict:
         decision.n if decision else None,
         found.n_judged,
         found.n_waiting,
+        left(found),
         more,
-        _said(found, decision, task, [titles[one] for one in estimates.systems], more),
+        _said(found, decision, task, [titles[one] for one in estimates.systems], more, n),
     )
 
 
@@ -198,6 +206,7 @@ def _said(
     task: Task,
     titles: Sequence[str],
     more: int | None,
+    n_queries: int,
 ) -> str:
     """Name the leader on these queries, and state the decision."""
     estimates, after = found.estimates, f"After {counted(found.n_judged, 'judgement')}: "
@@ -209,7 +218,8 @@ def _said(
         all_of_them = f"All {counted(found.n_judged, 'document')} {_drawn(task.measure)} are judged"
         same = f"{titles[0]} and {titles[1]} have the same {task.measure} on these queries"
         none = tolerance.equal(row["difference"], 0)
-        return f"{all_of_them}: {same if none else f'{titles[not first]} is better {by}'}."
+        better = f"{titles[not first]} is better {by}{_in_documents(task, row, n_queries)}"
+        return f"{all_of_them}: {same if none else better}."
     lead = f"{titles[not first]} leads {by}"
     if estimates.enough:
         lead += f" (95% CI {looks.between(*ends)})"
@@ -219,7 +229,7 @@ def _said(
         low, high = sorted((abs(decision.low), abs(decision.high)))
         return (
             f"{after}{lead}. Decided at {decision.n:,}: {titles[decision.ahead]} is better on these"
-            f" queries, by {looks.between(low, high)} (which allows for several looks)."
+            f" queries, by {looks.between(low, high)} (a CI that allows for repeated looks)."
         )
     if not found.n:
         return f"No judgements yet; a decision needs at least {min(deciding.LOOKS)}."
@@ -228,13 +238,24 @@ def _said(
     return f"{evidence} evidence to decide{_lacking(estimates, task)}{_further(found, more)}."
 
 
+def _in_documents(task: Task, row: Series, n_queries: int) -> str:
+    """Return a clause with a P@k difference in documents; empty for other measures."""
+    name, _, k = task.measure.partition("@")
+    if name != "P":
+        return ""
+    places = int(k) * n_queries
+    more = counted(round(abs(row["difference"]) * places), "more relevant document")
+    return f": {more} in {places:,} places"
+
+
 def _further(found: Estimated, more: int | None) -> str:
-    """Return a clause on the expected further judgements, and why they are this many."""
+    """Return a clause on the number of judgements at which a decision is expected."""
     if not more:
         return ""
-    at = f"the next decision is at {found.n + more:,}"
-    end = "all that remain" if more == _left(found) else at
-    return f"; about {counted(more, 'more judgement')} ({end})"
+    if more == left(found):
+        return f"; all {counted(more, 'remaining document')} may be needed"
+    how = "likely" if found.estimates.enough else "possible"
+    return f"; a decision is {how} at {found.n + more:,} judgements"
 
 
 def _lacking(estimates: Estimates, task: Task) -> str:
@@ -242,18 +263,16 @@ def _lacking(estimates: Estimates, task: Task) -> str:
     has = estimates.n_relevant, estimates.n_not_relevant
     if min(has) >= (fewest := _fewest(task)):
         return ""
-    decides = f"a decision needs {fewest} of each, " * (task.measure == deciding.MEASURE)
-    return (
-        f": {has[0]:,} relevant and {has[1]:,} non-relevant documents so far; {decides}a 95% CI"
-        f" needs {FEWEST} and {FEWEST}"
-    )
+    needs = "a decision" if task.measure == deciding.MEASURE else "a 95% CI"
+    found = f"{has[0]:,} relevant and {has[1]:,} non-relevant documents so far"
+    return f": {found}; {needs} needs {fewest} of each"
 
 
 def _fewest(task: Task) -> int:
     return deciding.FEWEST if task.measure == deciding.MEASURE else FEWEST
 
 
-def _left(found: Estimated) -> int:
+def left(found: Estimated) -> int:
     """Return the number of unjudged documents that can still be sampled."""
     return int((found.growth.size > 0).sum()) - found.n
 
@@ -262,16 +281,16 @@ def _more(found: Estimated, task: Task, difference: float) -> int | None:
     """Return the expected judgements until a decision, or those left; None before the first."""
     if not found.n:
         return None
-    left, has, needed = _left(found), found.estimates, _fewest(task)
+    n_left, has, needed = left(found), found.estimates, _fewest(task)
     rarer = min(has.n_relevant, has.n_not_relevant)
     # The rarer of relevant and non-relevant documents is assumed to keep its share.
     least = found.n if rarer >= needed else found.n * needed / max(rarer, 1)
     for n in deciding.LOOKS:
-        if not max(least, found.n + 1) <= n < found.n + left:
+        if not max(least, found.n + 1) <= n < found.n + n_left:
             continue
         if not has.enough:
             return n - found.n
         wanted = found.more(task, abs(difference) / deciding.wider(n)) if difference else None
         if wanted is not None and wanted <= n - found.n:
             return n - found.n
-    return left
+    return n_left

@@ -99,7 +99,7 @@ def _picture(sample: Sample) -> Steps:
     yield Figure("estimates", title, figure, sample=drawn_from, of=OF_SAMPLE, finding=said)
     yield sampled.note(task, found, measure)
     decided = bool(certain) or found.estimates.is_census or (two and two.state != judging.OPEN)
-    yield from judging.further(task, found.n_waiting, decided=bool(decided))
+    yield from judging.further(task, found.n_waiting, judging.left(found), decided=bool(decided))
     if rows["estimate"].notna().any():
         both = [sampled.numbers(rows, measure), sampled.NUMBERS]
         yield folded(both, ("estimated-numbers",), "Estimates as a table")

@@ -222,7 +222,7 @@ def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
     ]
     # Compare has a button that samples documents to judge.
     ways = ways if compare else []
-    yield Row([*ways, Button("Add judgements", Link("data", {"show": "Import", "to": name}))])
+    yield Row([*ways, Button("Import judgements", Link("data", {"show": "Import", "to": name}))])
 
 
 def without_runs(ask: Ask, dataset: Dataset) -> str:

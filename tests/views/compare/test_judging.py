@@ -62,10 +62,9 @@ def made(store: Store) -> tasks.Task:
     plan = judging.plan("bare", "good", "poor")
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
-    said = judging.can_decide(tasks.expected(plan, tops, known))
-    assert (
-        "in only one of the two top-10 lists: 100 judgements detect a P@10 difference of ." in said
-    )
+    said = judging.can_decide(tasks.expected(plan, tops, known), 0.8)
+    assert "by which they can differ by at most .800. You judge documents in only one" in said
+    assert "of the two top-10 lists: 100 judgements detect a difference of ." in said
     return tasks.make(store, plan, tops, known, "ada")
 
 
@@ -104,16 +103,16 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     assert re.match(
         r"After 20 .*: good leads by \.\d{3} .* \(standard error \.\d{3}\)\. ", few.verdict
     )
-    least = "so far; a decision needs 20 of each, a 95% CI needs 30 and 30"
+    least = "so far; a decision needs 20 of each; a decision is possible at "
     assert least in few.verdict
-    assert few.more and f"; about {few.more} more judgements (the next" in few.verdict
+    assert few.more and few.verdict.endswith(f" possible at {20 + few.more} judgements.")
     judge(store, task, 39)
     assert said().startswith("After 59 judgements: ")
     assert "Decided" not in said()
     judge(store, task, 1)
     assert "good leads by ." in said() and "on these queries" in said()
     assert "Decided at 60: good is better on these queries, by ." in said()
-    assert said().endswith(" (which allows for several looks).")
+    assert said().endswith(" (a CI that allows for repeated looks).")
     judge(store, task, 40)
     # Once decided, nothing asks for more.
     labels = [one.label for one in shown(store, Choice()) if isinstance(one, Button)]
@@ -196,14 +195,15 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     plan = judging.plan("bare", "good", "poor")
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
-    told = judging.can_decide(tasks.expected(plan, tops, known))
-    assert "top-10 lists: all such documents (fewer than 100) would detect any. A dec" in told
+    told = judging.can_decide(tasks.expected(plan, tops, known), 0.8)
+    assert "top-10 lists: all (fewer than 100) detect any difference. A decision" in told
     task = tasks.make(store, plan, tops, known, "ada")
     judge(store, task, 54)
     found = shown(store, Choice())
     said = next(one.text for one in found if isinstance(one, Heading))
     whole = "All 54 documents in only one of the two top-10 lists are judged:"
-    assert said == f"{whole} good is better by .700 of P@10 on these queries."
+    by = "by .700 of P@10 on these queries: 21 more relevant documents in 30 places."
+    assert said == f"{whole} good is better {by}"
     assert not [one for one in found if isinstance(one, Button) and one.label == "Continue judging"]
     # Documents of both top 10s are in no sample, so of scores nothing is known.
     with opened(store, choice=Choice()) as ask:

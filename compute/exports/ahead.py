@@ -12,6 +12,7 @@ from itertools import product
 
 from compute.base import settings
 from compute.base.errors import BeirscopeError
+from compute.base.locks import sole
 from compute.base.settings import PROJECT, Settings
 from compute.exports.pages import PAGES
 from compute.reading import stored_answers
@@ -26,6 +27,7 @@ VARIED = (
     ("compare", ("dataset", "measure")),
     ("dataset", ("dataset", "show")),
     ("lengths", ("dataset", "k")),
+    ("map", ("dataset", "system")),
     ("overlap", ("view", "unit")),
 )
 """Pages, and the controls whose values are combined; others keep their defaults."""
@@ -64,10 +66,20 @@ def _options(ask: Ask, page: str, key: str) -> list[str]:
 
 
 def main() -> None:
-    """Answer everything about the newest version, unless that was done before."""
+    """Answer everything about the newest version, unless another process does or did so."""
     os.nice(19)
-    now, parent = settings.load(), os.getppid()
-    store = Store(now)
+    now = settings.load()
+    # A home that is read-only cannot store answers.
+    with (
+        contextlib.suppress(OSError, BeirscopeError),
+        sole(now.home / "locks" / "ahead.lock") as held,
+    ):
+        if held is not None:
+            _answer(now)
+
+
+def _answer(now: Settings) -> None:
+    store, parent = Store(now), os.getppid()
     done = stored_answers.file(now.home, "all pages", store.version())
     if done.exists():
         return
@@ -80,8 +92,7 @@ def main() -> None:
             with contextlib.suppress(BeirscopeError):
                 prepare(PAGES[page], ask, **named)
     stored_answers.trim(now.home)
-    with contextlib.suppress(OSError):
-        done.touch()
+    done.touch()
 
 
 def beside(now: Settings, version: Callable[[], int]) -> None:

@@ -418,7 +418,9 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             )
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
-            level = st.number_input("Lowest relevant grade", min_value=1, width=170)
+            level = 1
+            if report["kind"]:  # runs by themselves have no grades
+                level = st.number_input("Lowest relevant grade", min_value=1, width=170)
             old = _version_of() if report["kind"] == _ARCHIVE else None
         drop = st.toggle(
             "Queries are corpus documents (drop self-matches)",

@@ -34,6 +34,7 @@ def test_usual_addresses_come_first_and_all_open(bench: Bench) -> None:
             prepare(PAGES[page], ask, **named)
 
 
+@pytest.mark.long
 def test_a_version_is_prepared_once_by_a_process_of_its_own(bench: Bench) -> None:
     home = bench.settings.home
     env = {**os.environ, "BEIRSCOPE_HOME": str(home), "BEIRSCOPE_THREADS": "1"}

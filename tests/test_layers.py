@@ -83,10 +83,12 @@ def test_pages_stay_under_60_lines() -> None:
     assert _named(_lines(OWN_PAGES), 59) == {}
 
 
+@pytest.mark.long
 def test_functions_stay_under_30_lines() -> None:
     assert _named(_functions([*COMPUTE, *PAGES]), 30) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "modules",
     ["compute.systems, compute.datasets", "compute.__main__", "app_imports"],

@@ -130,6 +130,7 @@ def systems(old: Old) -> list[str]:
     return [p[2] for p in old.said["parts"] if p[:2] == ["hits", "tiny"] and p[2] != "mine"]
 
 
+@pytest.mark.long
 def test_nothing_is_computed_again(
     old: Old, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -213,6 +214,7 @@ def test_files_are_exported_as_before(old: Old, store: Store, tmp_path: Path) ->
     pd.testing.assert_frame_equal(now[list(was)], was)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("old", ["c66f3ea"], indirect=True)
 def test_files_that_were_exported_are_taken_in(old: Old, store: Store, tmp_path: Path) -> None:
     for name, content in old.said["exported"].items():
@@ -232,6 +234,7 @@ def values(scores: Path) -> list[tuple[Any, ...]]:
     return sorted(frame.itertuples(index=False, name=None))
 
 
+@pytest.mark.long
 def test_what_is_taken_in_today_has_the_same_fingerprints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,6 +267,7 @@ def addresses() -> list[tuple[str, dict[str, Any]]]:
     return [(version, page) for version in FORMATS for page in said_by(version)["pages"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("version", "shown_at"),
     addresses(),

@@ -89,6 +89,7 @@ def test_a_paper_has_none_of_the_phrases(paper: str) -> None:
     assert _found((PROJECT / paper).read_text("utf-8")) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_has_none_of_the_phrases(room: str) -> None:
     told = [
@@ -100,6 +101,7 @@ def test_a_room_has_none_of_the_phrases(room: str) -> None:
     assert told == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_docstring_begins_with_a_noun_or_a_verb(room: str) -> None:
     told = [

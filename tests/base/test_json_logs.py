@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from compute.base import redaction
 from compute.base.json_logs import JsonFormatter
 from compute.base.settings import PROJECT, Settings
@@ -52,6 +54,7 @@ def test_a_line_of_a_job_has_its_id(tmp_path: Path) -> None:
     assert told == [("search: begins", "run-0123456789ab.0000")]
 
 
+@pytest.mark.long
 def test_a_command_logs_what_became_of_it(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "compute", "jobs", "cancel", "none"]
     own = {**os.environ, "BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_LOGS": "json"}

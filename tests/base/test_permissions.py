@@ -50,6 +50,7 @@ def test_a_home_that_we_make_is_its_owners_alone(home: Path, tmp_path: Path) -> 
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("was", "folders", "files"),
     [(0o770, 0o770, 0o660), (0o755, 0o750, 0o640), (0o700, 0o700, 0o600)],
@@ -76,6 +77,7 @@ def test_parts_that_machines_share_are_for_the_group_of_their_folder(
     assert modes(shared) == {"folders": {0o770}, "files": {0o660}}
 
 
+@pytest.mark.long
 def test_a_file_for_elsewhere_has_the_usual_permissions(home: Path, tmp_path: Path) -> None:
     fill(tmp_path)
     out, snapshot = tmp_path / "one.run", tmp_path / "all.duckdb"

@@ -96,6 +96,7 @@ def test_letters_that_only_lower_case_makes_ascii_are_others() -> None:
     assert roles.person(SETTINGS, {**ADA, "email": "ADA@Example.ORG"}).email == "ada@example.org"
 
 
+@pytest.mark.long
 @given(st.text(max_size=40), st.sampled_from(["@example.org", "ada@example.org"]))
 def test_nobody_of_another_domain_fits_a_rule(local: str, rule: str) -> None:
     who = roles.address(f"{local}@evil.net")

@@ -70,6 +70,7 @@ def test_what_nobody_locked_here_stays_however_old_it_is(tmp_path: Path, place: 
     assert names == {"thesis", "own-12345678", "thesis.lock", "own-12345678.lock"} | chapters
 
 
+@pytest.mark.long
 def test_no_temporary_folder_is_made_where_the_system_keeps_its_own() -> None:
     for file in (*PROJECT.glob("compute/**/*.py"), *PROJECT.glob("pages/*.py")):
         for call in ast.walk(ast.parse(file.read_text("utf-8"))):

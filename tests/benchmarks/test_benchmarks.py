@@ -57,12 +57,14 @@ def test_pages_are_told_by_the_slowest_and_those_over_the_bar() -> None:
     assert cold.ours == "1.00 s to 1.20 s (holes)"
 
 
+@pytest.mark.long
 def test_a_benchmark_gives_its_rows_to_the_table() -> None:
     (rows,) = measured([SCORE], small=True).values()
     assert [found.peer.split()[0] for found in rows] == ["pytrec_eval", "ir_measures"]
     assert all("values equal" in found.ratio for found in rows)
 
 
+@pytest.mark.long
 def test_tiny_growth_is_measured_told_and_drawn() -> None:
     lines = [
         *stores.scoring(stores.SMALL),
@@ -87,6 +89,7 @@ def test_tiny_growth_is_measured_told_and_drawn() -> None:
     ]
 
 
+@pytest.mark.long
 def test_made_up_vectors_are_indexed_and_searched_by_stages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ def test_made_up_vectors_are_indexed_and_searched_by_stages(
     assert stages == ["storing", "merging", "training", "adding", "comparing", "searching"]
 
 
+@pytest.mark.long
 def test_sampled_judging_is_simulated_on_what_ships(capsys: pytest.CaptureFixture[str]) -> None:
     words = "--dataset pydocs-networkx --measure P@10 --repetitions 2 --half --part coverage stop"
     sampled.main(words.split())
@@ -126,6 +130,7 @@ def test_machines_with_known_faults_are_simulated(capsys: pytest.CaptureFixture[
     assert of_people["always 1"] == of_people["people alone"] == 100 > of_people["wrong 10%"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("share", "n", "shown"),
     [(0.5, 100, True), (0.7, 150, True), (0.9, 150, False), (0.98, 100, False)],

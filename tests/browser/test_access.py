@@ -82,6 +82,7 @@ def test_axe_finds_streamlits_own_alone_in_dark_on_a_phone(page: Page, dashboard
     assert {one[:2] for one in found} == set(OF_STREAMLIT)
 
 
+@pytest.mark.long
 def test_a_matrix_is_a_ranked_list_on_a_phone_and_a_figure_on_a_wide_screen(
     page: Page, dashboard: str
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_matrix_is_a_ranked_list_on_a_phone_and_a_figure_on_a_wide_screen(
     expect(lines).to_have_count(0)
 
 
+@pytest.mark.long
 def test_keys_open_the_numbers_of_a_figure_as_a_table(page: Page, dashboard: str) -> None:
     page.goto(f"{dashboard}/?numbers=Computed")
     expect(page.locator(FIGURE).first).to_contain_text("tiny")

@@ -197,6 +197,7 @@ def test_ten_quick_keys_are_all_saved_each_with_its_document(
     assert [(row["doc_id"], row["relevance"]) for row in rows(judging, task)] == pressed
 
 
+@pytest.mark.long
 def test_keys_that_outrun_the_server_judge_what_is_in_sight_and_nothing_else(
     page: Page, address: str, judging: Judging
 ) -> None:
@@ -319,6 +320,7 @@ def test_somebody_else_comes_after_the_last_answer_is_saved(
     assert (row["person"], row["relevance"]) == ("ida", 1)
 
 
+@pytest.mark.long
 def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: Judging) -> None:
     task = judging.task(DATASET, n_pairs=5, order="depth")
     sit_down(page, address, task, "cyd")
@@ -365,6 +367,7 @@ def test_a_hostile_document_and_guideline_stay_text(
     assert not [url for url in asked if "evil.example" in url]
 
 
+@pytest.mark.long
 def test_an_annotator_learns_nothing_of_systems_order_or_others(
     page: Page, address: str, judging: Judging
 ) -> None:

@@ -25,6 +25,7 @@ def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
     page.wait_for_url("**document=d4*")
 
 
+@pytest.mark.long
 def test_the_system_of_a_clicked_cell_goes_on_to_the_queries(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/dataset?dataset=tiny&system=bm25(b=0.9)")
     page.get_by_role("button", name="Ranked lists per query").click()
@@ -50,6 +51,7 @@ def test_an_address_opens_one_of_the_folded_questions(page: Page, dashboard: str
     expect(page.get_by_text("Hits are sorted by score")).not_to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["middle", "left"])
 def test_a_page_of_the_menu_opened_in_a_tab_of_its_own_has_the_dataset(
     page: Page, dashboard: str, how: Any

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 WHITE = "rgb(255, 255, 255)"
 
 
+@pytest.mark.long
 def test_a_figure_and_a_table_are_saved_from_their_menus(
     dashboard: str, page: Page, tmp_path: Path
 ) -> None:

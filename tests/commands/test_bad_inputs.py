@@ -115,6 +115,7 @@ def test_at_least_sixty_inputs_are_listed() -> None:
     assert sum(map(len, tables)) >= 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("content", "sentence"), RUNS, ids=range(len(RUNS)))
 def test_runs(said: Said, file: Write, content: str | bytes, sentence: str) -> None:
     path = str(file(content))

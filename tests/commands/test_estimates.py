@@ -34,6 +34,7 @@ def truth(frame, grades: np.ndarray) -> np.ndarray:
     return (seen * (grades > 0)[:, None]).sum(axis=0) / 10 / len(frame.queries)
 
 
+@pytest.mark.long
 def test_judged_in_the_queue_estimates_are_those_of_the_core_and_near_the_truth(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -77,6 +78,7 @@ def test_judged_in_the_queue_estimates_are_those_of_the_core_and_near_the_truth(
     ).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
 def test_all_judged_the_estimate_is_the_score(
     measure: str, capsys: pytest.CaptureFixture[str]
@@ -89,6 +91,7 @@ def test_all_judged_the_estimate_is_the_score(
             assert row[name] == pytest.approx(row["estimate"])
 
 
+@pytest.mark.long
 def test_before_enough_is_judged_no_interval_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -103,6 +106,7 @@ def test_before_enough_is_judged_no_interval_is_told(
     assert main(["estimates", "--task", task.id]) == 0
 
 
+@pytest.mark.long
 def test_other_measures_are_read_from_the_same_sample(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, grades = made_up.fill(load().home)
     task = made_up.make(store, frame)
@@ -156,6 +160,7 @@ def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "unknown system 'nothing': systems on scifact: s0" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, _ = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame, annotators=("ada", "bob"))

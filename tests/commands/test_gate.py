@@ -83,6 +83,7 @@ def run(place: Path, *words: str) -> Ran:
         return Ran(status, out.getvalue(), err.getvalue())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("baseline", "candidate", "margin", "status"),
     [
@@ -104,6 +105,7 @@ def test_the_exit_status_is_the_verdict(
     assert run(place, *words).returncode == status
 
 
+@pytest.mark.long
 def test_a_decision_is_printed_in_every_form(place: Path) -> None:
     words = ["gate", "stored", "lost.run", "--dataset", "mine"]
     shown = run(place, *words)
@@ -122,6 +124,7 @@ def test_a_decision_is_printed_in_every_form(place: Path) -> None:
     assert ElementTree.parse(place / "gate.xml").getroot().get("failures") == "1"
 
 
+@pytest.mark.long
 def test_a_search_that_died_is_not_comparable_in_any_form(place: Path) -> None:
     words = ["gate", "base.run", "died.run", "--dataset", "mine"]
     assert (
@@ -140,6 +143,7 @@ def test_a_search_that_died_is_not_comparable_in_any_form(place: Path) -> None:
     assert as_before.returncode == 3 and "is worse than base.run" in as_before.stdout
 
 
+@pytest.mark.long
 def test_folders_have_a_file_for_each_dataset(place: Path) -> None:
     for name, other in (("old", "base.run"), ("new", "lost.run")):
         (place / name / "own").mkdir(parents=True)
@@ -152,6 +156,7 @@ def test_folders_have_a_file_for_each_dataset(place: Path) -> None:
     assert verdicts == {"mine": "not worse", "own/dev": "worse"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -195,6 +200,7 @@ def test_wrong_input_is_one_sentence(
     assert sentence in said.err and len(said.err.splitlines()) == 1 and said.out == ""
 
 
+@pytest.mark.long
 def test_a_name_that_no_terminal_should_see_is_shown_as_codes(place: Path) -> None:
     name = "a\x1b[31m.run"
     shutil.copy(place / "base.run", place / name)
@@ -219,6 +225,7 @@ def imported(place: Path, name: str, system: str, dataset: str = "mine") -> None
     assert run(place, *words).returncode == 0
 
 
+@pytest.mark.long
 def test_losses_since_the_anchor_add_up(place: Path) -> None:
     """Each version loses a query more: within the margin of the one before, not of the anchor."""
     for night in range(4):
@@ -252,6 +259,7 @@ def test_losses_since_the_anchor_add_up(place: Path) -> None:
     assert run(place, *words, "slow@3").returncode == 0
 
 
+@pytest.mark.long
 def test_the_best_version_is_compared_with_a_correction(place: Path) -> None:
     for night, first in enumerate((0, 10, 20, 30)):
         imported(place, lost(place, f"night{night}.run", first, 4 + night % 2), "newer")
@@ -282,6 +290,7 @@ def test_the_best_version_is_compared_with_a_correction(place: Path) -> None:
         )
 
 
+@pytest.mark.long
 def test_a_night_may_have_several_runs_and_an_anchor_as_before(place: Path) -> None:
     """The anchor is the run that was marked, also if it is imported again."""
     first = lost(place, "first.run", 0, 2)
@@ -299,6 +308,7 @@ def test_a_night_may_have_several_runs_and_an_anchor_as_before(place: Path) -> N
     assert run(place, "anchor", "--dataset", "mine", "--remove").returncode == 0
 
 
+@pytest.mark.long
 def test_stale_versions_are_left_out_or_refused(place: Path) -> None:
     """New judgements make all scores stale; `rescore` renews the versions', too."""
     words = ["--qrels", "qrels.txt", "--name", "aged"]
@@ -370,6 +380,7 @@ def test_the_documented_installation_ends() -> None:
     assert "-m compute" not in made.stdout
 
 
+@pytest.mark.long
 def test_in_a_kind_every_query_counts_the_same(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
     """One query, alone in its part, is not half of the kind."""
     (tmp_path / "qrels.txt").write_text("q1 0 d2 1\n", "utf-8")
@@ -386,6 +397,7 @@ def test_in_a_kind_every_query_counts_the_same(bench: Bench, tiny: Dataset, tmp_
     assert decided["candidate"]["whole, topic: sea"] == pytest.approx(0.6)
 
 
+@pytest.mark.long
 def test_each_kind_of_query_must_pass_too(place: Path) -> None:
     """Half of the queries lose all, the other half nothing: one kind is worse, the other not."""
     labels = "".join(f"q{query}\thalf\t{'ab'[query % 2]}\n" for query in range(QUERIES))

@@ -30,6 +30,7 @@ def bench(tmp_path: Path, server: Machine, monkeypatch: pytest.MonkeyPatch) -> B
     return bench
 
 
+@pytest.mark.long
 def test_a_judging_from_the_estimate_to_the_set(
     bench: Bench, server: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ TWO = [str(PROJECT / "README.md"), str(PROJECT / "Makefile")]
 """Files that are there, whatever they hold."""
 
 
+@pytest.mark.long
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     for name in app.NAMES:
         assert main([*name.split(" "), "--help"]) == 0
@@ -81,6 +82,7 @@ def test_a_bug_is_logged_under_the_id_that_is_shown(
     assert "ZeroDivisionError: the bug" in log.read_text("utf-8")
 
 
+@pytest.mark.long
 def test_a_collection_goes_from_folder_to_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,6 +167,7 @@ def _runs(tmp_path: Path, **texts: str) -> list[str]:
     return [str(file) for file in files]
 
 
+@pytest.mark.long
 def test_of_several_files_a_refused_one_stops_no_other(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +180,7 @@ def test_of_several_files_a_refused_one_stops_no_other(
     assert said.out.endswith("\n2 imported, 1 refused\n")
 
 
+@pytest.mark.long
 def test_a_file_given_twice_is_counted_once_and_a_list_in_pieces_is_told(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -187,6 +191,7 @@ def test_a_file_given_twice_is_counted_once_and_a_list_in_pieces_is_told(
     assert "list in pieces: query 'q1' again, after other queries, at hit 3 → brought" in said
 
 
+@pytest.mark.long
 def test_no_file_takes_the_name_that_another_has_by_right(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,6 +202,7 @@ def test_no_file_takes_the_name_that_another_has_by_right(
     assert [line.split(" ")[0] for line in said.out.splitlines()] == ["a", "mine", "2"]
 
 
+@pytest.mark.long
 def test_what_a_run_leaves_out_is_said(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,6 +231,7 @@ FITTING_NOTHING = {
 }
 
 
+@pytest.mark.long
 def test_a_filter_that_fits_nothing_is_named(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,6 +244,7 @@ def test_a_filter_that_fits_nothing_is_named(
         assert len(said.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_scores_show_the_best_first_over_the_queries_that_count(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,6 +262,7 @@ def test_scores_show_the_best_first_over_the_queries_that_count(
     assert shown == {(): [3, 3], ("--returned-only",): [2, 1]}
 
 
+@pytest.mark.long
 def test_other_content_under_a_name_says_what_it_replaced(
     tiny: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,6 +324,7 @@ def test_runs_made_before_the_dataset_changed_are_named_not_shown(
     assert '"bm25"' in said.out
 
 
+@pytest.mark.long
 def test_a_measure_that_is_not_stored_is_scored_and_then_shown(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -332,6 +342,7 @@ def test_a_measure_that_is_not_stored_is_scored_and_then_shown(
         assert capsys.readouterr().err == ""
 
 
+@pytest.mark.long
 def test_stored_runs_are_scored_by_a_measure_that_is_named(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -348,6 +359,7 @@ def test_stored_runs_are_scored_by_a_measure_that_is_named(
     assert "no measure 'map' (here it is AP); known: " in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_many_runs_that_are_not_deep_enough_are_counted(tiny: Path, tmp_path: Path) -> None:
     runs = _runs(tmp_path, **dict.fromkeys("abcde", ONE_HIT))
     assert main(["import-run", *runs, "--dataset", "tiny"]) == 0

@@ -96,6 +96,7 @@ def test_json_that_cannot_be_read(
     assert str(home / name) in _said(["scores"], capfd)
 
 
+@pytest.mark.long
 def test_odd_lines_among_the_checksums(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     odd = [b"", b"x", b"a b c", b"\xff 1 2 3 4", b"a b c d e", b"a 1 2 3 4 5"]
     with (home / "checksums.txt").open("ab") as file:

@@ -39,6 +39,7 @@ def test_power_shows_every_pair_corrected_and_alone(capsys: pytest.CaptureFixtur
     assert rows["ac"]["detectable"] is None, "one query that differs says nothing"
 
 
+@pytest.mark.long
 def test_power_says_the_queries_for_a_named_difference(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--system", "a", "--against", "b", "--difference"]
     (row,) = told(capsys, *words, ".02")
@@ -50,6 +51,7 @@ def test_power_says_the_queries_for_a_named_difference(capsys: pytest.CaptureFix
     assert "queries_alone" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -52,6 +52,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return line
 
 
+@pytest.mark.long
 def test_what_was_taken_in_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     grades = ["import-grades", str(home.parent / "g.csv"), "--dataset", "tiny", "--machine", "gpt"]
     assert main(grades) == 0
@@ -64,6 +65,7 @@ def test_what_was_taken_in_is_said(home: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.startswith(said + " scores 1.5")
 
 
+@pytest.mark.long
 def test_sets_are_listed_and_score(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = printed(capsys, "sets", "--dataset", "tiny")
     assert {row["set"]: row["n_pairs"] for row in rows} == {
@@ -84,6 +86,7 @@ def test_sets_are_listed_and_score(home: Path, capsys: pytest.CaptureFixture[str
     assert printed(capsys, *words, "official") == printed(capsys, *words[:-1])
 
 
+@pytest.mark.long
 def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sets", "--dataset", "tiny", "--measure", "P@1"]
     words += ["--compare", "official", "machine:gpt"]
@@ -101,6 +104,7 @@ def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert (row["measure"], row["n_systems"]) == ("P@2", 2)
 
 
+@pytest.mark.long
 def test_holes_and_power_are_by_a_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--dataset", "tiny", "--measure", "P@1", "--judgements", "machine:gpt"]
     rows = {row["system"]: row for row in printed(capsys, "holes", *words)}
@@ -113,6 +117,7 @@ def test_holes_and_power_are_by_a_set(home: Path, capsys: pytest.CaptureFixture[
     assert official["difference"] == pytest.approx(-2 * pair["difference"])
 
 
+@pytest.mark.long
 def test_a_table_is_exported_with_added_judgements(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,6 +42,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main(["import-dataset", "--qrels", "judged", "--name", "bare"]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_home")
 def test_what_is_no_file_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("pipe")

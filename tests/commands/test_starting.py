@@ -57,6 +57,7 @@ COMMANDS: list[tuple[list[str], set[str]]] = [
 """Each with what it must not import: fewer from one to the next, so that one process runs all."""
 
 
+@pytest.mark.long
 def test_a_command_imports_only_what_it_uses(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps([words for words, _ in COMMANDS])],
@@ -109,6 +110,7 @@ def test_an_old_spelling_hints_and_does_the_same(
         assert rest == expected.err and hint.endswith("the next version removes the old spelling")
 
 
+@pytest.mark.long
 def test_a_command_yields_to_readers_but_a_dashboard_does_not(tmp_path: Path) -> None:
     """Started from a shell, a command has a lower priority; called by our own code, it has not."""
     script = (

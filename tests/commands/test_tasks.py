@@ -36,6 +36,7 @@ def told(capsys: pytest.CaptureFixture[str]):
     return answer
 
 
+@pytest.mark.long
 def test_from_two_runs_to_a_verdict(told, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["A", "B", "--dataset", "tiny"]
     (before,) = told("compare", *words, "--measure", "P@5")
@@ -105,6 +106,7 @@ def _unjudged_audit(told, task: str) -> tuple[list[dict], dict]:
     return told("tasks", "status", task, "--pairs"), told("estimates", "--task", task)
 
 
+@pytest.mark.long
 def test_an_audit_says_how_many_labels_differ_and_whether_the_order_survives(
     told, capsys: pytest.CaptureFixture[str]
 ) -> None:

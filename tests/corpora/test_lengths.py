@@ -143,6 +143,7 @@ def recompute_table(path: Path) -> pa.Table:
     return pq.read_table(path).drop_columns(["dataset", "system"])
 
 
+@pytest.mark.long
 def test_a_run_is_no_longer_counted_once_its_corpus_is_another(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
@@ -215,6 +216,7 @@ def test_the_job_counts_what_is_not_counted(bench: Bench, tiny: Dataset, tmp_pat
         kind.targets(store, ["bm25"], ["tiny"])
 
 
+@pytest.mark.long
 def test_the_command_counts_and_shows(
     bench: Bench,
     tiny: Dataset,
@@ -251,6 +253,7 @@ def test_a_home_of_an_earlier_version_is_counted_by_the_command(
     assert lengths.count(bench, recompute.stored_dataset(bench.store, tiny)) == 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REFERENCE, reason="BEIRSCOPE_REFERENCE is not set: no collections")
 def test_average_words_of_the_papers_collections(tmp_path: Path) -> None:
     folder = shutil.copytree(Path(REFERENCE) / "beir", tmp_path / "beir")

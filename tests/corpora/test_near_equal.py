@@ -56,6 +56,7 @@ def test_a_pair_at_the_threshold_is_missed_less_than_once_in_a_thousand(threshol
     assert (1 - threshold**size) ** number < 1e-3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("kind", "least", "most"),
@@ -78,6 +79,7 @@ def test_leaks_of_known_size_are_found_and_nothing_else(
     assert least <= right / 50 <= most, "recall"
 
 
+@pytest.mark.long
 def test_candidates_miss_nothing_that_checking_every_pair_finds() -> None:
     source = random.Random(7)
     tested = [passage(source, 12) for _ in range(60)]

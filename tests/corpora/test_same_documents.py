@@ -53,6 +53,7 @@ def test_equal_texts_judged_differently_are_ambiguous_and_judged_alike_are_not()
     assert [(one.old, one.new) for one in alike] == [("a", "x"), ("b", "y")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("share", "least"), [(0.0, 1.0), (0.1, 0.99), (0.2, 0.97)])
 def test_permuted_ids_of_edited_texts_are_found_and_none_is_wrong(
     share: float, least: float
@@ -65,6 +66,7 @@ def test_permuted_ids_of_edited_texts_are_found_and_none_is_wrong(
     assert len(matched) >= least * len(old)
 
 
+@pytest.mark.long
 def test_a_document_that_went_is_not_found_in_others() -> None:
     old, draw = made(300), random.Random(3)
     truth = {name: of for name, of in permuted(old).items() if draw.random() < 0.5}
@@ -80,6 +82,7 @@ def cut(texts: Mapping[str, str], size: int = 30) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("turn", "how"), [(False, PART), (True, WHOLE)])
 def test_chunks_are_parts_of_their_document_and_documents_hold_their_chunks(
     turn: bool, how: str

@@ -104,6 +104,7 @@ def test_a_function_with_many_names_has_one_id() -> None:
     assert "numpy.absolute" not in names.objects
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_collection_keeps_its_promises(library: str) -> None:
     documents, queries, judgements = collect(LIBRARIES[library].package)
@@ -141,6 +142,7 @@ def test_what_authors_list_is_relevant(package: str, query_id: str, doc_id: str)
     assert Judgement(query_id, doc_id, 1) in collect(package).judgements
 
 
+@pytest.mark.long
 def test_a_collection_does_not_depend_on_what_is_imported_already(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -163,6 +165,7 @@ def test_the_catalogue_leads_to_the_builder() -> None:
     assert origin.judgements()["relevance"].sum() == 874
 
 
+@pytest.mark.long
 def test_a_collection_is_stored_like_any_other(bench: Bench) -> None:
     loaded = loading.load(bench, DATASETS["pydocs-networkx"])
     assert loaded.documents is not None and loaded.judgements is not None

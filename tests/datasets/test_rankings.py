@@ -62,6 +62,7 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", RANKINGS.values(), ids=RANKINGS)
 def test_a_ranking_is_no_judgements_and_is_read_as_one(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
@@ -129,6 +130,7 @@ def test_words_in_the_place_of_grades_are_no_scores(tmp_path: Path) -> None:
         read_qrels(written(tmp_path, HEADER + "q1\td1\tyes\nq1\td2\tno\n"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", JUDGEMENTS.values(), ids=JUDGEMENTS)
 def test_judgements_are_no_ranking(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)

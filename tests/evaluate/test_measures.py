@@ -53,6 +53,7 @@ def rows(frame: pd.DataFrame) -> list[tuple]:
     return list(frame.itertuples(index=False, name=None))
 
 
+@pytest.mark.long
 @worlds.SOME
 @given(worlds.hits(), worlds.judgements())
 def test_every_measure_of_every_query_equals_its_oracle(hits, judgements):

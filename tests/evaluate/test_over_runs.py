@@ -36,6 +36,7 @@ def test_each_variance_has_its_own_t() -> None:
     assert taken == pytest.approx(np.var(MEANS[0][0], ddof=1) * (1 / 3 + 1))
 
 
+@pytest.mark.long
 def test_equal_runs_change_no_digit() -> None:
     equal = Runs.over([[[0.5, 0.5]], [[0.4]], [[0.3, 0.3, 0.3]]])
     ways: list[dict[str, Any]] = [{}, {"test": "t", "correction": "holm"}]
@@ -46,6 +47,7 @@ def test_equal_runs_change_no_digit() -> None:
     assert baseline.against([VALUES], 0).equals(baseline.against([VALUES], 0, None, equal))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("correction", ["maxT", "holm", "none"])
 def test_p_and_interval_agree(correction: str) -> None:
     random, seen = np.random.default_rng(2), 0

@@ -206,6 +206,7 @@ def test_too_few_queries_are_refused() -> None:
         of_scores([one_dataset(CLEAR[:, :1])])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [50, 120])
 def test_intervals_over_50_and_more_queries_hold_the_mean_in_93_to_97_percent(n: int) -> None:
     held = over_queries(n, SIMULATIONS, resamples=400)
@@ -214,6 +215,7 @@ def test_intervals_over_50_and_more_queries_hold_the_mean_in_93_to_97_percent(n:
     assert 0.93 - room <= held <= min(0.97 + room, 1)
 
 
+@pytest.mark.long
 def test_few_datasets_hide_how_far_they_differ() -> None:
     plain, _ = over_datasets(2, SIMULATIONS)
     assert plain < 0.7

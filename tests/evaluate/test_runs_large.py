@@ -27,6 +27,7 @@ def made_up() -> pd.DataFrame:
     return frame.astype({"query_id": "str", "doc_id": "str"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("in_blocks", [True, False], ids=["by query", "mixed"])
 def test_many_hits_are_ranked_as_one_sort_of_all_does(in_blocks: bool) -> None:
     hits = made_up()
@@ -46,6 +47,7 @@ def test_many_hits_are_ranked_as_one_sort_of_all_does(in_blocks: bool) -> None:
     assert run.tied == int((lists > 1).sum())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("depth", [10_000, 400, 3], ids=["all", "cut", "cut above the top"])
 def test_a_run_in_pieces_or_from_its_top_is_that_of_the_frame(depth: int) -> None:
     hits = made_up()

@@ -75,6 +75,7 @@ def test_what_is_no_sum_over_ranks_is_refused(measure: str) -> None:
         explain(ranked("d1"), JUDGED, measure)
 
 
+@pytest.mark.long
 @FEWER
 @given(hits(), judgements())
 def test_the_total_equals_the_score_to_the_last_bit(found: DataFrame, judged: DataFrame) -> None:

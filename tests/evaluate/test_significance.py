@@ -159,6 +159,7 @@ def test_p_of_drawn_signs_is_never_0() -> None:
     assert pairs(better, permutations=999)["p"].iloc[0] == 1 / 1000
 
 
+@pytest.mark.long
 def test_of_many_queries_the_normal_distribution_agrees_with_drawn_signs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -186,6 +187,7 @@ def test_of_many_queries_the_normal_distribution_agrees_with_drawn_signs(
             assert (off < 0.3 / np.sqrt(n)).all()
 
 
+@pytest.mark.long
 def test_of_many_queries_those_that_carry_a_difference_have_signs_of_their_own() -> None:
     random, n = np.random.default_rng(2), 20_000
     base = random.random(n)
@@ -216,6 +218,7 @@ def test_ties_with_the_observed_difference_count_as_extreme() -> None:
     assert (found.won, found.lost, found.equal) == (15, 9, 36)
 
 
+@pytest.mark.long
 def test_max_t_keeps_the_error_of_a_family_without_differences() -> None:
     random = np.random.default_rng(1)
     families = [random.normal(0.5, 0.2, (5, 30)) for _ in range(200)]
@@ -234,6 +237,7 @@ def test_without_weights_the_effect_is_mean_over_deviation() -> None:
     assert row["effect_low"] < row["effect"] < row["effect_high"]
 
 
+@pytest.mark.long
 def test_the_interval_of_the_effect_holds_it_in_95_percent() -> None:
     random = np.random.default_rng(3)
     held = 0

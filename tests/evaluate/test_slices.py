@@ -78,6 +78,7 @@ def test_chance_finds_a_slice_in_one_of_twenty_at_most() -> None:
     assert found <= 15
 
 
+@pytest.mark.long
 def test_of_large_slices_the_sums_are_drawn_as_dealing_every_value_has_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

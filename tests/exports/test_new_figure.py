@@ -74,6 +74,7 @@ def test_it_stands_on_the_page_with_the_name_of_its_file(home: Path) -> None:
     assert shown["sizes"].narrow and len(shown["sizes"].figure.data) == 1
 
 
+@pytest.mark.long
 def test_it_is_written_with_its_caption(home: Path, tmp_path: Path) -> None:
     if browser.find() is None:
         pytest.skip("no Chromium on the PATH or in $BEIRSCOPE_CHROMIUM")

@@ -66,6 +66,7 @@ def test_the_table_of_tests_says_what_was_tested_and_p_as_a_number(home: Path) -
 BOARD = {"numbers": ["Computed"], "view": ["Table"], "baseline": ["plain"], "group": ["own"]}
 
 
+@pytest.mark.long
 def test_the_boards_table_has_numbers_for_programs_and_marks_for_papers(home: Path) -> None:
     frame = pd.read_csv(io.BytesIO(table(home, "leaderboard", "board", BOARD, "csv")))
     # The first of two, 2 and 1, or 1 and 1; the only one.
@@ -109,6 +110,7 @@ def test_the_command_line_writes_what_an_address_shows(
     assert capfd.readouterr().out == f"wrote {file}\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "given", "key", "words"),
     [
@@ -156,6 +158,7 @@ def test_a_wrong_command_is_answered_before_anything_starts(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "own"), [("order", "plain"), ("difficulty", "q1")])
 def test_a_figure_of_one_dataset_is_about_that_one(
     home: Path, tmp_path: Path, name: str, own: str
@@ -167,6 +170,7 @@ def test_a_figure_of_one_dataset_is_about_that_one(
     assert "docT5query" not in drawn
 
 
+@pytest.mark.long
 def test_all_figures_are_written_with_their_captions_but_one_that_fails(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

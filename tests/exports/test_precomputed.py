@@ -92,6 +92,7 @@ def _oracle(store: Store, dataset: str, system: str) -> pd.DataFrame:
     return scored.rename(columns={"ndcg_cut_10": "nDCG@10", "recall_100": "R@100"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dataset", "system"),
     [(row, name) for row, name in RUNS if row in ("scifact", "nfcorpus", "pydocs-networkx")],

@@ -37,6 +37,7 @@ def test_of_two_who_write_one_file_at_once_one_is_there_whole(tmp_path: Path) ->
         assert [*tmp_path.iterdir()] == [file]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["scores", "table"])
 def test_a_killed_writer_leaves_the_file_of_before(tmp_path: Path, command: str) -> None:
     bench = filled.bench(tmp_path)

@@ -101,6 +101,7 @@ def test_other_judgements_carried_before_are_replaced_only_on_request(
     assert len(read(carrying.carry(bench, tiny, new, "added", replace=True)[0])) == 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["after the file", "after the rename", "before the commit"])
 def test_a_killed_carrying_leaves_nothing(
     bench: Bench, tiny: Dataset, tmp_path: Path, place: str

@@ -158,6 +158,7 @@ def test_what_cannot_be_held_against_the_judgements_is_refused(
         compared(stored, tiny, two, parse(measure), alone=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("measure", "known"), [("P@100", True), ("P@200", False), ("Bpref", False), ("AP", False)]
 )
@@ -186,6 +187,7 @@ def test_a_run_that_is_elsewhere_or_out_of_date_is_told_so(stored: Bench, tmp_pa
         compared(stored, small, two, NDCG, alone=True)
 
 
+@pytest.mark.long
 def test_a_version_that_searched_another_corpus_is_refused(bench: Bench, tmp_path: Path) -> None:
     source = write_tiny(tmp_path / "source")
     imports.import_dataset(bench, "grown", path=source)

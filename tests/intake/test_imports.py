@@ -76,6 +76,7 @@ def test_all_hits_that_are_left_out_are_counted_and_said(
     assert imports.look_at(shallow, own, file)[1][:4] == told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "lines", [RUN.replace("d2 2 2.0 mine", "d2 2 2.0 x"), RUN.replace(" mine", "")]
 )

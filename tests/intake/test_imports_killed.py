@@ -39,6 +39,7 @@ def test_a_killed_import_leaves_nothing_to_see(
     assert left == {part.path for part in bench.store.parts() if not part.shipped}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "calls", "live"),
     # A version is written before the run that takes its place: among both, and at the end.

@@ -208,6 +208,7 @@ def test_names_thresholds_and_datasets_without_texts_are_refused(
         compare(bench, bare, TEXT)
 
 
+@pytest.mark.long
 def test_the_command_finds_shows_and_removes(
     bench: Bench,
     tiny: Dataset,

@@ -97,6 +97,7 @@ def stored(bench: Bench) -> DataFrame:
     return DataFrame() if part is None else read(part)
 
 
+@pytest.mark.long
 def test_a_hostile_document_changes_no_other_grade(tmp_path: Path, server: Machine) -> None:
     """The machine obeys it, and answers a grade that there is."""
     calm = home(tmp_path / "calm", server, *SHIPS)
@@ -140,6 +141,7 @@ def test_talk_is_asked_once_more_and_then_no_grade(tmp_path: Path, server: Machi
     assert len(stored(bench)) == 13
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fault",
     [
@@ -159,6 +161,7 @@ def test_what_fails_and_then_works_is_asked_again(
     assert set(server.counts.values()) == {2}
 
 
+@pytest.mark.long
 def test_a_server_too_slow_is_asked_again(tmp_path: Path, server: Machine) -> None:
     bench = home(tmp_path, server, judge_seconds=1)
     allowed(bench)
@@ -168,6 +171,7 @@ def test_a_server_too_slow_is_asked_again(tmp_path: Path, server: Machine) -> No
     assert journal.spent(bench.store, bench.job).tokens > 500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -384,6 +388,7 @@ def test_plans_that_cannot_be_followed(
     assert server.asked == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at_once", [1, 4])
 @pytest.mark.parametrize(
     "fault",

@@ -29,6 +29,7 @@ def hits(outcome: run.Outcome) -> list[list[object]]:
     return run.read(outcome.hits)[["query_id", "doc_id", "rank", "score"]].values.tolist()
 
 
+@pytest.mark.long
 def test_scores_are_those_of_the_same_run_as_trec(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_golden_set_becomes_a_dataset_with_its_texts(bench: Bench, tmp_path: P
     assert loaded.judgements.provenance["command"].endswith("--round --name fractions")
 
 
+@pytest.mark.long
 def test_chunks_are_folded_by_their_best_rank_if_asked(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
@@ -150,6 +152,7 @@ def test_commands_ask_and_are_told(
     assert main(["check", file, "--as", "judgements", "--dataset", "tiny"]) == 0
 
 
+@pytest.mark.long
 def test_what_is_exported_comes_back(
     bench: Bench, tiny: Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 ) -> None:

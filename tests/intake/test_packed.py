@@ -64,6 +64,7 @@ def test_a_collection_stays_packed_and_what_is_wrong_is_told(tmp_path: Path) -> 
             pass
 
 
+@pytest.mark.long
 def test_runs_and_judgements_come_in_at_once_by_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -196,6 +196,7 @@ def test_few_datasets_allow_no_test_and_that_is_said(bench: Bench) -> None:
     assert "a test over datasets needs 10 datasets, and there are 9" in shown.words
 
 
+@pytest.mark.long
 def test_the_command_imports_and_remove_removes(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

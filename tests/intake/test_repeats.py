@@ -69,6 +69,7 @@ def of(rows: pd.DataFrame, measure: str = "nDCG@10") -> pd.Series:
     return rows[rows["measure"] == measure].set_index("query_id")["value"].sort_index()
 
 
+@pytest.mark.long
 def test_scores_are_the_means_over_runs(take: Take) -> None:
     take.two()
     alone = []
@@ -85,6 +86,7 @@ def test_scores_are_the_means_over_runs(take: Take) -> None:
     assert not any("#" in name for name in stored)
 
 
+@pytest.mark.long
 def test_a_file_counts_once_and_equal_runs_count(take: Take) -> None:
     assert take("ours", FIRST, "1.run").new
     assert not take("ours", FIRST, "1.run").new
@@ -102,6 +104,7 @@ def test_a_file_counts_once_and_equal_runs_count(take: Take) -> None:
     assert several["p_t"].notna().all()
 
 
+@pytest.mark.long
 def test_compare_says_what_a_rebuild_moves(take: Take) -> None:
     take.two()
     with open_version(take.bench.store).cursor() as cursor:
@@ -125,6 +128,7 @@ def test_compare_says_what_a_rebuild_moves(take: Take) -> None:
     assert standings.by_runs(row, {"ours": "O"}).startswith("Means of several runs: O 2 (spread .")
 
 
+@pytest.mark.long
 def test_added_judgements_are_averaged_again(take: Take) -> None:
     take.two()
     store = take.bench.store
@@ -141,6 +145,7 @@ def test_added_judgements_are_averaged_again(take: Take) -> None:
     assert mean == pytest.approx(of(again).mean())
 
 
+@pytest.mark.long
 def test_rescoring_replacing_and_versions_keep_runs_together(take: Take) -> None:
     take.two()
     store, before = take.bench.store, of(take.scores("ours"))
@@ -166,6 +171,7 @@ def test_rescoring_replacing_and_versions_keep_runs_together(take: Take) -> None
     assert not [part for part in store.parts(picked=None) if part.system == "ours@1"]
 
 
+@pytest.mark.long
 def test_a_version_with_the_first_hits_keeps_the_others(take: Take) -> None:
     before = of(take.two().scores("ours"))
     take("ours", FIRST.replace(" x\n", " z\n"), "retagged.run", version=Version())
@@ -192,6 +198,7 @@ def test_runs_without_judgements_are_scored_once_there_are_some(take: Take) -> N
     assert set(recompute.read(part)["run"]) == {1, 2}
 
 
+@pytest.mark.long
 def test_several_files_replace_a_run_together(take: Take) -> None:
     take.two()
     taken: set[str] = set()
@@ -202,6 +209,7 @@ def test_several_files_replace_a_run_together(take: Take) -> None:
         take("bm25", FIRST, "1.run")
 
 
+@pytest.mark.long
 def test_the_gate_is_over_runs_and_counts_what_any_run_leaves_out(take: Take) -> None:
     take.two()
     two = [gate_runs.given(take.bench.store, name) for name in ("theirs", "ours")]
@@ -216,6 +224,7 @@ def test_the_gate_is_over_runs_and_counts_what_any_run_leaves_out(take: Take) ->
     assert decide({"tiny": rows}, 0.01)["unanswered"].tolist() == [1]
 
 
+@pytest.mark.long
 def test_pages_say_what_is_of_the_first_run(take: Take) -> None:
     take.two()
     with opened(take.bench.store) as ask:

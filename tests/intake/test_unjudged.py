@@ -60,6 +60,7 @@ def test_texts_of_queries_may_come_from_a_file(bench: Bench, tmp_path: Path) -> 
         imports.import_dataset(bench, "another", files=[(run, How())], queries=topics)
 
 
+@pytest.mark.long
 def test_judgements_that_come_later_score_the_runs(bench: Bench, tmp_path: Path) -> None:
     loaded = unjudged(bench, tmp_path)
     qrels = tmp_path / "qrels"
@@ -132,6 +133,7 @@ def test_an_empty_qrels_needs_runs(bench: Bench, tmp_path: Path) -> None:
         imports.import_dataset(bench, "none", files=files, new=True)
 
 
+@pytest.mark.long
 def test_commands_say_what_is_lacking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -44,6 +44,7 @@ def asked(bench: Bench, wanted: str, files: dict[str, bytes], **about: object) -
     return found
 
 
+@pytest.mark.long
 def test_files_are_reported_under_their_own_names_and_then_taken_in(at_home: Bench) -> None:
     told = asked(at_home, "look", FILES, dataset="tiny")
     assert [answer["file"] for answer in told] == list(FILES)
@@ -64,6 +65,7 @@ def test_files_are_reported_under_their_own_names_and_then_taken_in(at_home: Ben
     assert (part.system, part.provenance["file"]) == ("mine", "<b>good.run")
 
 
+@pytest.mark.long
 def test_one_run_of_several_tags_is_remarked_and_taken_in_by_its_name(at_home: Bench) -> None:
     files = {
         "a.run": RUN.replace(b"d2 2 1.0 mine", b"d2 2 1.0 x"),
@@ -79,6 +81,7 @@ def test_one_run_of_several_tags_is_remarked_and_taken_in_by_its_name(at_home: B
     assert {part.system for part in at_home.store.parts("hits", "tiny")} == {"one", "two"}
 
 
+@pytest.mark.long
 def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.tsv": b"q1\twhat it asks\n"}
     kinds = [one["report"]["kind"] for one in asked(at_home, "look", files, dataset="")]
@@ -91,6 +94,7 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     assert (row.language, row.note) == ("pl", "Uploaded as qrels.txt, topics.tsv.")
 
 
+@pytest.mark.long
 def test_what_topics_hold_beside_the_texts_is_told_before_and_after(at_home: Bench) -> None:
     topics = b"<topic number='q1'><title>growth of <i>E. coli</i></title><narr>n</narr></topic>"
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.xml": topics}
@@ -104,6 +108,7 @@ def test_what_topics_hold_beside_the_texts_is_told_before_and_after(at_home: Ben
     assert taken["said"] == f"0 documents, 1 queries, 1 judgement{told}"
 
 
+@pytest.mark.long
 def test_all_files_of_a_dataset_come_in_at_once(at_home: Bench) -> None:
     """In whichever order they were chosen; without judgements the runs are enough."""
     files = {"a.run": RUN, "topics.tsv": b"q1\tone\nq2\ttwo\nq3\tthree\n", "b.run": RUN}
@@ -124,6 +129,7 @@ def test_all_files_of_a_dataset_come_in_at_once(at_home: Bench) -> None:
     assert "nDCG@10" in told[1]["said"]
 
 
+@pytest.mark.long
 def test_a_run_may_rerank_another_of_the_same_import(at_home: Bench) -> None:
     files, options = {"b.run": RUN, "a.run": RUN}, {"replace": False, "drop_equal_ids": False}
     order = {"dataset": "tiny", "systems": ["again", "first"], "options": options}
@@ -133,6 +139,7 @@ def test_a_run_may_rerank_another_of_the_same_import(at_home: Bench) -> None:
     assert part.provenance["first_stage"] == "first"
 
 
+@pytest.mark.long
 def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
     files = {"a.run": RUN, "b.run": RUN.replace(b"2.0", b"9.0")}
     options = {"replace": True, "drop_equal_ids": False}
@@ -142,6 +149,7 @@ def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
     assert told[1]["said"].startswith("b.run: mine has another run on tiny")
 
 
+@pytest.mark.long
 def test_what_an_upload_replaces_is_kept_where_it_is_told_to(at_home: Bench) -> None:
     options = {"replace": True, "drop_equal_ids": False, "version": ["", "more"]}
     for run in (RUN, RUN.replace(b"2.0", b"9.0")):
@@ -264,6 +272,7 @@ def test_an_archive_says_what_it_holds_and_which_judgements_there_are() -> None:
     assert figures.splits(reported("qrels.txt", "qrels", judgements=1)) == {}
 
 
+@pytest.mark.long
 def test_texts_are_added_from_an_archive_and_what_is_refused_says_why(
     at_home: Bench, tmp_path: Path
 ) -> None:
@@ -312,6 +321,7 @@ def test_the_look_finds_nothing_wrong_with_the_texts_that_are_lacking(
     assert figures.stopping(answer["report"]) == "" and not answer["report"]["refused"]
 
 
+@pytest.mark.long
 def test_documents_only_are_added_to_a_dataset_with_texts_of_its_queries(
     at_home: Bench, tmp_path: Path
 ) -> None:

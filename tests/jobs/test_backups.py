@@ -111,6 +111,7 @@ def judging(store: Store) -> Iterator[list[str]]:
         at_work.result()
 
 
+@pytest.mark.long
 def test_a_backup_while_somebody_judges_has_all_that_was_acknowledged(tmp_path: Path) -> None:
     store = filled(tmp_path)
     with judging(store) as saved:
@@ -148,6 +149,7 @@ def test_a_home_goes_to_postgresql_and_back(tmp_path: Path, postgres: str) -> No
     assert len(names) == 3
 
 
+@pytest.mark.long
 def test_a_second_backup_copies_what_is_new_and_mends_what_is_damaged(tmp_path: Path) -> None:
     store = filled(tmp_path)
     backups.back_up(store, tmp_path / "kept")
@@ -279,6 +281,7 @@ def test_a_backup_of_before_the_chain_is_restored_and_this_is_said(
     assert len(new.added_judgements()) == 3 and integrity.found(new.engine) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["flipped", "lost", "state", "cut", "record", "none"])
 def test_a_damaged_backup_is_named(
     at: Path, damage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

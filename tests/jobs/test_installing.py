@@ -103,6 +103,7 @@ def marks(project: Path) -> set[str]:
     return {name for name in ("look", "installed", "installing") if (folder / name).exists()}
 
 
+@pytest.mark.long
 def test_halves_are_installed_and_an_interrupted_one_is_repaired(project: Path) -> None:
     assert run(project, "look").returncode == 0
     assert imports(project, "small") and not imports(project, "large")

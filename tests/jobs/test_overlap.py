@@ -21,6 +21,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
 
 
+@pytest.mark.long
 def test_collections_are_counted_compared_and_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

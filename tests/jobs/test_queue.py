@@ -98,6 +98,7 @@ def test_some_pairs_of_systems_and_datasets_can_be_chosen(tmp_path: Path) -> Non
         jobs.start(store, "run", ["bm25"], ["one"], only=[])
 
 
+@pytest.mark.long
 def test_a_job_is_done_and_found_up_to_date_afterwards(store: Store) -> None:
     assert state(store, "bm25", "tiny") == "missing"
     asked = jobs.start(store, "run", ["bm25", "bm25(b=0.9)"], ["tiny"])

@@ -143,6 +143,7 @@ def test_a_shard_that_another_machine_made_comes_from_the_bucket(
         assert not shards.make(other, words, shards.divided(other, words)[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "spoil", [lambda whole: whole[: len(whole) // 2], lambda whole: b"", bytes.swapcase]
 )

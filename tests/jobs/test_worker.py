@@ -144,6 +144,7 @@ def test_a_worker_that_is_told_to_stop_again_and_again_ends(tmp_path: Path) -> N
         assert one.wait(60) == 0
 
 
+@pytest.mark.long
 def test_a_worker_leaves_a_state_that_a_newer_beirscope_has_moved_on(tmp_path: Path) -> None:
     settings = tiny_home(tmp_path).settings
     with worker(settings) as one:

@@ -129,6 +129,7 @@ def test_an_export_names_the_sources_that_it_left_out(home, store, tmp_path, cap
     assert "from these sources; left out: 2 of imported files" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, capsys):
     (tmp_path / "a.run").write_text("q1 Q0 d2 1 1 a\n")
     assert main(["import-run", str(tmp_path / "a.run"), "--dataset", "tiny"]) == 0
@@ -150,6 +151,7 @@ def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, cap
     assert "Unknown option: --judgements: beirscope jobs list --help" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_qrels_become_a_persons_imports_once_and_official_pairs_stay(home, store, tmp_path, capsys):
     file = tmp_path / "extra.qrels"
     file.write_text("q1 0 d1 2\nq1 0 d5 0\nq1 0 d3 1\nq2 0 d6 0\nq9 0 d1 1\n")
@@ -267,6 +269,7 @@ def test_what_says_no_time_is_held_against_what_was_judged_last(home, store, tmp
         assert len(store.added_judgements()) == expected
 
 
+@pytest.mark.long
 def test_what_a_csv_counts_as_is_said_and_may_be_as_import_alone(home, store, tmp_path, capsys):
     file = tmp_path / "all.csv"
     sources = [PERSON, PERSON, ADJUDICATION, WITHDRAWN, MODEL]
@@ -396,6 +399,7 @@ _added = st.lists(
 
 
 # Each case opens two stores: to shrink one would take minutes.
+@pytest.mark.long
 @settings(
     worlds.CASES,
     max_examples=worlds.CASES.max_examples // 10,

@@ -96,6 +96,7 @@ _acts = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(worlds.CASES, max_examples=worlds.CASES.max_examples // 3)
 @given(st.lists(_acts, max_size=14))
 def test_what_counts_is_what_the_rule_says_after_every_act(acts):

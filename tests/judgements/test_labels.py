@@ -188,6 +188,7 @@ BY_WORD = {
 }
 
 
+@pytest.mark.long
 @worlds.CASES
 @given(_rows, st.sampled_from(list(RULES)), st.sampled_from([HUMAN, (PERSON, IMPORT)]))
 def test_labels_are_what_the_rules_say_word_by_word(rows, rule, sources):

@@ -126,6 +126,7 @@ def test_the_default_and_the_adaptive_are_orders() -> None:
     assert {orders.DEFAULT, *orders.ADAPTIVE} <= set(ORDERS)
 
 
+@pytest.mark.long
 @FEWER
 @given(ranked(), grades(), st.integers(1, 12), st.integers(0, 3))
 @pytest.mark.parametrize("name", ORDERS)
@@ -140,6 +141,7 @@ def test_an_order_has_each_pair_of_the_pool_once_whatever_the_rows_order(
     pd.testing.assert_frame_equal(found, turned)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ORDERS)
 def test_lists_read_some_queries_at_a_time_give_the_same_order(name: str, tmp_path: Path) -> None:
     chance = np.random.default_rng(4)

@@ -37,6 +37,7 @@ def said(*words: object) -> int:
     return main(["judgements", *map(str, words), "--dataset", "tiny"])
 
 
+@pytest.mark.long
 def test_a_wrong_file_is_taken_back_after_saying_how_much_that_is(store, tmp_path, capsys):
     (tmp_path / "wrong.qrels").write_text("q1 0 d2 2\nq2 0 d6 1\nq3 0 d1 1\n")
     wrong = (tmp_path / "wrong.qrels", "--person", "ada")
@@ -84,6 +85,7 @@ def test_a_csv_is_taken_back_but_not_what_its_people_changed_since(store, tmp_pa
     assert resolve(store.added_judgements())["relevance"].tolist() == [1]
 
 
+@pytest.mark.long
 def test_a_file_from_the_future_is_taken_back_with_all_that_it_brought(store, tmp_path):
     head = "query_id,doc_id,relevance,person,source,time\n"
     (tmp_path / "old.csv").write_text(f"{head}q1,d2,0,ada,person,2026-05-01\n")
@@ -96,6 +98,7 @@ def test_a_file_from_the_future_is_taken_back_with_all_that_it_brought(store, tm
     assert resolve(store.added_judgements())["relevance"].tolist() == [0]
 
 
+@pytest.mark.long
 def test_what_was_taken_back_goes_to_another_home_as_taken_back(store, tmp_path):
     (tmp_path / "one.qrels").write_text("q1 0 d2 2\n")
     one = (tmp_path / "one.qrels", "--person", "ada")

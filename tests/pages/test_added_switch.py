@@ -75,6 +75,7 @@ def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch):
     assert not switches(opened())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_with_scores_have_the_switch_and_annotators_do_not(judged, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(judged))
@@ -91,6 +92,7 @@ def test_published_scores_and_pages_of_corpora_have_no_switch(judged, monkeypatc
     assert not switches(opened(f"pages/{page}.py", **address))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", ["pages/leaderboard.py", "pages/holes.py"])
 def test_the_address_opens_official_and_added(twice, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(twice))
@@ -126,6 +128,7 @@ def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(stor
     assert address_of(app)["judgements"] == ["added"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_a_dataset_without_any_has_no_switch(store):
     judge(store, 1)
@@ -137,6 +140,7 @@ def test_a_dataset_without_any_has_no_switch(store):
     assert switches(opened("pages/holes.py", dataset="tiny"))
 
 
+@pytest.mark.long
 def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgements_do(store):
     judge(store, 0)
     before = opened("pages/holes.py", dataset="tiny", judgements="added")
@@ -148,6 +152,7 @@ def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgemen
     assert "sources" not in after.query_params
 
 
+@pytest.mark.long
 def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
     judge(store, 1, person="file", source=IMPORT)
     app = opened(judgements="added", numbers="Computed")
@@ -160,6 +165,7 @@ def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
     assert "No added judgements count" in captions(app)
 
 
+@pytest.mark.long
 def test_before_and_after_stands_open_once_a_file_is_imported(store):
     judge(store, 1, person="file", source=IMPORT)
     app = opened("pages/holes.py", dataset="tiny")
@@ -182,6 +188,7 @@ def test_a_new_judgement_opens_no_new_reading(store):
     assert last == first + 2
 
 
+@pytest.mark.long
 def test_the_holes_page_offers_the_added_judgements_as_a_file(store):
     def offered() -> list[str]:
         return [

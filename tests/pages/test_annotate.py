@@ -170,6 +170,7 @@ def test_a_sampled_task_is_sampled_on_at_its_page(store: Store) -> None:
     assert error.value.startswith("Ask for 1 to 50,000 documents to judge")
 
 
+@pytest.mark.long
 def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: Store) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
     numbers = {field.label: field for field in app.number_input}
@@ -189,6 +190,7 @@ def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(sto
     assert "6 documents, nothing judged yet of 9 judgements" in shown(opened("annotate", "ada"))
 
 
+@pytest.mark.long
 def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: Store) -> None:
     for text, wanted in ((None, "- **Maybe**: it partly helps."), ("My own", "My own"), ("", "")):
         app = opened("annotate", "ada", view="new", dataset="tiny")
@@ -231,6 +233,7 @@ def _judge(app: AppTest) -> Any:
     return next(button for button in app.button if button.label == "Judge")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -320,6 +323,7 @@ def test_an_address_without_its_task_says_so(store: Store) -> None:
     assert "There is no task with the id nothing" in shown(opened("annotate", task="nothing"))
 
 
+@pytest.mark.long
 def test_a_changed_guideline_is_kept_beside_the_old_one(store: Store) -> None:
     task = made(store, guideline="first")
     app = opened("annotate", "ada", about=task.id)
@@ -328,6 +332,7 @@ def test_a_changed_guideline_is_kept_beside_the_old_one(store: Store) -> None:
     assert list(guidelines(store, task.id)["text"]) == ["first", "second"]
 
 
+@pytest.mark.long
 def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None:
     asked = {"dataset": "tiny", "query": "q2", "document": "d4"}
     press(opened("query", "ada", **asked), "Highly relevant")
@@ -347,6 +352,7 @@ def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None
     assert "Undo" not in [b.label for b in opened("query", "ada", **asked).button]
 
 
+@pytest.mark.long
 def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> None:
     asked = {"dataset": "tiny", "query": "q2", "document": "d4"}
     blind = {"query_id": "q2", "doc_id": "d4", "relevance": 0, "person": "ada", "source": "person"}
@@ -361,6 +367,7 @@ def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> N
     assert resolve(store.added_judgements())["relevance"].tolist() == [0]
 
 
+@pytest.mark.long
 def test_what_is_officially_judged_cannot_be_judged_in_place(store: Store) -> None:
     app = opened("query", "ada", dataset="tiny", query="q2", document="d3")
     assert "Relevant" not in " ".join(button.label for button in app.button)

@@ -202,6 +202,7 @@ def test_a_similar_name_is_a_link_and_no_other_pair_is_compared_before(
     assert "called arguana" in said(gone) and gone.header
 
 
+@pytest.mark.long
 def test_words_are_looked_up_once_rare_ones_are_asked_for(
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

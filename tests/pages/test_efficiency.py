@@ -126,6 +126,7 @@ def test_runs_without_costs_are_known(bench: Bench) -> None:
     assert own.values.tolist() == [["two", "minilm"]]
 
 
+@pytest.mark.long
 def test_costs_are_printed(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,6 +101,7 @@ ROOMS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "kilobytes"), ROOMS)
 def test_a_full_disk_is_a_sentence_and_the_command_works_once_there_is_room(
     small: Path,

@@ -31,6 +31,7 @@ def test_the_ways_to_start_stay_on_the_front_page_until_a_run_is_imported(
     assert menu.WHAT not in words_of(opened("holes"))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_from_own_datasets_to_all_to_what_is_printed() -> None:
     app = opened()

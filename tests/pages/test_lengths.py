@@ -92,6 +92,7 @@ def test_picked_systems_alone_are_shown() -> None:
     assert [name for name in names if name not in ("Corpus", "Relevant")] == ["third"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
@@ -111,6 +112,7 @@ def test_a_collection_without_documents_says_what_would_help() -> None:
     assert len(figures(app)) == 1
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))

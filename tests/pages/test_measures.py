@@ -32,6 +32,7 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 @pytest.mark.parametrize(
     ("page", "measure"),
@@ -90,6 +91,7 @@ def test_a_view_by_such_a_measure_is_saved_as_files(tmp_path: Path) -> None:
     assert r"Bpref" in tables.tex(shown).decode()
 
 
+@pytest.mark.long
 def test_a_table_is_exported_by_a_measure_that_is_scored_for_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -265,6 +265,7 @@ def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
     assert (job.title, job.state) == ("word counts of mine", "queued")
 
 
+@pytest.mark.long
 def test_the_matrix_in_print_stands_there_on_the_first_day(fresh: Path) -> None:
     app = opened()
     assert app.selectbox(key="numbers").value == "Published"

@@ -44,6 +44,7 @@ def drawn(app: AppTest, key: str) -> Any:
     return app.session_state["_run"].drawn[key]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", ["dataset", "compare", "holes", "lengths"])
 def test_a_page_of_one_dataset_says_which_queries_it_is_of(page: str) -> None:
     app = opened(f"pages/{page}.py", dataset="tiny", queries=OF)
@@ -87,6 +88,7 @@ def test_files_and_headings_say_the_kind() -> None:
     assert "queries" in app.session_state["_run"].picked, "export --address may name it"
 
 
+@pytest.mark.long
 def test_an_unknown_kind_is_said_and_another_dataset_has_its_own() -> None:
     app = opened("pages/compare.py", dataset="tiny", queries="topic:sea")
     assert "No query group here is called topic:sea." in words_of(app)

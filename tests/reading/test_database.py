@@ -65,6 +65,7 @@ def test_a_run_that_answers_nothing_has_means_of_0(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_cqadupstack_is_the_mean_of_its_twelve_forums_means(tmp_path: Path) -> None:
     store = open_store(tmp_path / "home")
     forums = DATASETS["cqadupstack"].parts
@@ -80,6 +81,7 @@ def test_cqadupstack_is_the_mean_of_its_twelve_forums_means(tmp_path: Path) -> N
     assert open_version(store).cursor().execute(of_whole).fetchall() == [(*whole, *means, 14, 1)]
 
 
+@pytest.mark.long
 def test_what_does_not_fit_in_memory_goes_under_a_home_that_is_made(tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"
     with scratch(Settings(home=home, threads=1), memory="40MB") as database:
@@ -185,6 +187,7 @@ def test_names_from_outside_are_data(store: Store) -> None:
     assert cursor.execute(counted, [name, name]).fetchone() == (2,)
 
 
+@pytest.mark.long
 def test_what_ships_is_read_until_a_local_part_takes_its_place(
     store: Store, tmp_path: Path
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_home_may_move(store: Store, tmp_path: Path) -> None:
     assert cursor.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["home", "it's ü"])
 def test_the_database_file_reads_from_any_folder(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -236,6 +240,7 @@ def test_what_killed_writers_of_the_database_left_does_no_harm(store: Store) -> 
         assert shell.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
 
 
+@pytest.mark.long
 def test_jobs_that_end_together_leave_a_whole_database_of_the_newest(store: Store) -> None:
     def end(number: int) -> None:
         publish_run(store, f"d{number}", "bm25", RUN, VALUES)

@@ -94,6 +94,7 @@ def test_ranks_are_those_of_the_parts(store: Store) -> None:
     reading.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("system", ["bm25", "third"])
 def test_what_is_replaced_or_added_shows(store: Store, system: str) -> None:
     arrays(store), listed(store)
@@ -117,6 +118,7 @@ def _foreign(file: Path) -> None:
     file.write_bytes(b"no such file")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harm", [_flipped, _cut, _foreign])
 @pytest.mark.parametrize("kind", ["scores", "top"])
 def test_a_damaged_file_is_made_again(
@@ -133,6 +135,7 @@ def test_a_damaged_file_is_made_again(
     assert file.read_bytes() == whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["scores", "top"])
 def test_a_part_that_was_damaged_is_not_read_from_what_was_gathered(
     store: Store, kind: str

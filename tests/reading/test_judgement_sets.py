@@ -55,6 +55,7 @@ def grade(store: Store, machine: str, rows: DataFrame) -> None:
         parts.add(KIND, rows, **about, provenance={"file": "g.csv"})
 
 
+@pytest.mark.long
 @CASES
 @given(worlds.judgements(), worlds.judgements(), worlds.hits(), worlds.hits())
 def test_scores_by_a_set_are_those_of_these_judgements_alone(

@@ -83,6 +83,7 @@ def test_what_is_published_replaced_and_removed_shows(store: Store) -> None:
     assert "tiny" not in {row[0] for row in check(store)}
 
 
+@pytest.mark.long
 def test_new_hits_of_the_same_scores_say_anew_which_queries_were_answered(store: Store) -> None:
     check(store)
     top = RUN.head(1)
@@ -117,6 +118,7 @@ def test_only_scores_that_nobody_has_read_yet_are_read(store: Store) -> None:
     assert [row[3] for row in rows] == [pytest.approx(0.8 / 3), 0.5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("broken", ["empty", "half", "flipped", "another way"])
 def test_a_broken_memory_is_forgotten(store: Store, broken: str) -> None:
     first = check(store)

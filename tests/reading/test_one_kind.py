@@ -128,6 +128,7 @@ def test_a_dataset_of_parts_is_the_mean_of_those_that_have_such_queries(tmp_path
     assert found == [(pytest.approx(0.025), 2)]
 
 
+@pytest.mark.long
 def test_a_fusion_on_a_dataset_of_parts_is_over_the_queries_of_the_kind(tmp_path: Path) -> None:
     store, parts = open_store(tmp_path), DATASETS["cqadupstack"].parts[:2]
     lists = {"a": RUN, "b": hits(("q1", "d2", 1), ("q2", "d2", 1))}

@@ -101,6 +101,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
+@pytest.mark.long
 @CASES
 @given(
     worlds.judgements(),
@@ -240,6 +241,7 @@ def test_what_cut_hits_cannot_tell_is_absent_rather_than_official(store):
 _TO_3 = {"@1", "@2", "@3"}
 
 
+@pytest.mark.long
 def test_a_version_stays_as_it_was_while_later_judgements_are_counted(store):
     overlays = small(store)
     first = store.add_judgements(added([("q9", "z", 1, "ada", PERSON)]))
@@ -290,6 +292,7 @@ def test_of_a_row_that_each_version_replaces_the_kept_versions_hold_one_each(sto
         assert born.fetchall() == [(4,), (5,), (6,), (7,)]
 
 
+@pytest.mark.long
 def test_means_of_a_dataset_of_parts_follow_their_parts(store):
     forums = DATASETS["cqadupstack"].parts
     for forum in forums:
@@ -332,6 +335,7 @@ def test_versions_share_what_their_datasets_are_until_a_part_is_replaced(store):
     assert_same(shown(before, seen, Choice()), shown(after, seen, Choice()))
 
 
+@pytest.mark.long
 def test_many_threads_see_their_own_versions(store):
     overlays = small(store)
     expected = {}
@@ -356,6 +360,7 @@ def test_many_threads_see_their_own_versions(store):
     assert wrong == []
 
 
+@pytest.mark.long
 def test_a_failure_halfway_leaves_nothing_of_it(store):
     overlays = small(store)
     first = store.add_judgements(added([("q10", "z", 1, "ada", PERSON)]))

@@ -165,6 +165,7 @@ def test_a_dataset_of_parts_rests_on_all_of_them_and_on_their_collections():
     assert dict(split or ()).keys() == {"msmarco", "msmarco/test"}
 
 
+@pytest.mark.long
 def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
     calls = []

@@ -53,6 +53,7 @@ def files(bench: Bench) -> list[Path]:
     return sorted((bench.settings.home / "caches").glob("*.answer.parquet"))
 
 
+@pytest.mark.long
 def test_a_slow_answer_is_computed_once_for_all_processes(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_slow_answer_is_computed_once_for_all_processes(
     assert len(files(bench)) == 1 and len(CALLS) == 3
 
 
+@pytest.mark.long
 def test_a_new_run_changes_the_answer_and_a_damaged_file_is_not_read(bench: Bench) -> None:
     before = asked(bench)
     filled.add(bench, dataset("tiny", own_datasets(bench.store)), {"other": RUN})

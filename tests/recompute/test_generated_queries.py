@@ -75,6 +75,7 @@ def test_what_is_indexed_is_the_text_and_then_its_queries(
     assert not any(bench.settings.home.rglob("documents.parquet"))
 
 
+@pytest.mark.long
 def test_documents_are_found_by_the_queries_that_were_asked_of_them(
     bench: Bench, tiny: Dataset, t5: Checkpoint, tmp_path: Path
 ) -> None:

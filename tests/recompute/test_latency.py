@@ -122,6 +122,7 @@ def test_an_imported_input_has_no_latency(timed: tuple[Bench, Dataset], tmp_path
     assert efficiency.stored(bench.store, "tiny", "mine") is None
 
 
+@pytest.mark.long
 def test_a_session_that_cannot_begin_says_why(bench: Bench, tmp_path: Path) -> None:
     searcher = system("bm25").search
     assert isinstance(searcher, TimedSearcher)

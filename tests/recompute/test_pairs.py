@@ -38,6 +38,7 @@ def write_run(path: Path, *docs: str) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_the_runs_that_a_system_is_made_from_are_published_too(bench: Bench, tiny: Dataset) -> None:
     outcome = run.run(bench, system(FUSED), tiny)
     stored = {part.system for part in bench.store.parts("hits")}
@@ -66,6 +67,7 @@ def test_the_fused_run_is_the_sum_of_the_stored_ranks(searched: Bench, row: Data
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.long
 def test_an_imported_run_is_taken_as_it_is_stored(
     searched: Bench, row: Dataset, tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ def test_an_obstacle_of_an_input_is_said_before_a_job(searched: Bench, row: Data
     assert cell.state == "cannot run here"
 
 
+@pytest.mark.long
 def test_a_stored_run_outlives_the_folder_of_its_model(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:

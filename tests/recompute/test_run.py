@@ -31,6 +31,7 @@ def row(searched: Bench) -> Dataset:
     return own_datasets(searched.store)["tiny"]
 
 
+@pytest.mark.long
 def test_a_run_is_scored_and_published_whole_when_its_source_is_gone(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
@@ -47,6 +48,7 @@ def test_a_run_is_scored_and_published_whole_when_its_source_is_gone(
     assert scores["q2", "nDCG@10"] == pytest.approx(1)
 
 
+@pytest.mark.long
 def test_what_is_stored_is_not_computed_again(searched: Bench, row: Dataset) -> None:
     version, stored = searched.store.version(), searched.store.part("hits", "tiny", "bm25")
     second = run.run(searched, system("bm25(k1=0.9)"), row)
@@ -55,6 +57,7 @@ def test_what_is_stored_is_not_computed_again(searched: Bench, row: Dataset) -> 
     assert run.run(searched, system("bm25"), row, again=True).hits.id != second.hits.id
 
 
+@pytest.mark.long
 def test_other_parameters_are_another_system(searched: Bench, row: Dataset) -> None:
     run.run(searched, system("bm25(b=0.9)"), row)
     names = {part.system for part in searched.store.parts("hits")}
@@ -75,6 +78,7 @@ def test_new_judgements_score_again_without_searching_again(
     assert second.scores.id != first.scores.id
 
 
+@pytest.mark.long
 def test_a_changed_corpus_is_searched_again(searched: Bench, row: Dataset, tmp_path: Path) -> None:
     first = run.run(searched, system("bm25"), row)
     folder = write_tiny(tmp_path / "tiny")
@@ -115,6 +119,7 @@ def test_a_dataset_that_is_nowhere_is_missing_with_the_next_step(bench: Bench) -
         run.run(bench, system("bm25"), DATASETS["scifact"])
 
 
+@pytest.mark.long
 def test_a_run_with_a_version_waits_for_what_else_takes_the_place(
     searched: Bench, row: Dataset
 ) -> None:

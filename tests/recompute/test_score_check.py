@@ -49,6 +49,7 @@ def test_both_give_the_same_values() -> None:
     assert both["value"].nunique() > 6
 
 
+@pytest.mark.long
 def test_a_wrong_score_is_found_and_named(
     bench: Bench,
     tiny: Dataset,

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from compute.intake import imports
 from compute.recompute import training_material
 from compute.systems import SYSTEMS
@@ -17,6 +19,7 @@ def test_every_recipe_of_the_catalogue_says_what_it_is_trained_on() -> None:
     assert [one for one in recipes if training_material.load.dispatch(type(one)) is unknown] == []
 
 
+@pytest.mark.long
 def test_augmentation_learns_from_the_train_split_or_else_from_the_dataset_itself(
     tmp_path: Path,
 ) -> None:

@@ -65,6 +65,7 @@ def test_the_draft_of_a_job_that_was_given_up_goes_after_a_day(bench: Bench) -> 
     assert unpublished_hits.kept(bench.settings, NAME) is None
 
 
+@pytest.mark.long
 def test_what_was_searched_is_published_without_searching_again(
     bench: Bench, tiny: Dataset
 ) -> None:

@@ -115,6 +115,7 @@ def test_a_publication_lies_there_and_comes_back_from_there(
     assert not write_database(store).exists()
 
 
+@pytest.mark.long
 def test_two_homes_share_a_bucket(
     place: str, there: S3FileSystem, tmp_path: Path, postgres: str
 ) -> None:
@@ -139,6 +140,7 @@ def test_two_homes_share_a_bucket(
     assert lying(there, place) == live
 
 
+@pytest.mark.long
 def test_a_slow_server_is_waited_for(
     way: s3.Way, place: str, tmp_path: Path, emptied: Callable[[Store], Store]
 ) -> None:
@@ -171,6 +173,7 @@ def test_an_upload_that_breaks_off_publishes_nothing(
     assert count(store) == 400_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [100, 700, 60_000, 3_000_000])
 def test_a_download_that_breaks_off_leaves_nothing(
     way: s3.Way, place: str, tmp_path: Path, emptied: Callable[[Store], Store], cut: int
@@ -187,6 +190,7 @@ def test_a_download_that_breaks_off_leaves_nothing(
     assert count(store) == 400_000
 
 
+@pytest.mark.long
 def test_a_server_that_refuses_is_said_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -226,6 +230,7 @@ publish_run(store, "d", "s", hits(("q9", "d9", 1)), scores("nDCG@10", q9=0.0), "
 """
 
 
+@pytest.mark.long
 def test_a_kill_between_upload_and_commit_shows_nothing(
     place: str, there: S3FileSystem, tmp_path: Path, server: str
 ) -> None:
@@ -245,6 +250,7 @@ def test_a_kill_between_upload_and_commit_shows_nothing(
     assert lying(there, place) == kept | {f"trash/{at.date()}/{name}" for name in left}
 
 
+@pytest.mark.long
 def test_what_is_lost_there_comes_back_from_here_or_the_trash(
     place: str, there: S3FileSystem, tmp_path: Path
 ) -> None:
@@ -265,6 +271,7 @@ def test_what_is_lost_there_comes_back_from_here_or_the_trash(
     assert count(store) == 2
 
 
+@pytest.mark.long
 def test_damage_here_is_mended_from_there_and_damage_there_is_damage(
     place: str, there: S3FileSystem, tmp_path: Path, emptied: Callable[[Store], Store]
 ) -> None:
@@ -305,6 +312,7 @@ def test_a_bucket_belongs_to_one_state(
         count(elsewhere)
 
 
+@pytest.mark.long
 def test_a_backup_takes_from_there_and_what_is_restored_comes_there(
     place: str, there: S3FileSystem, tmp_path: Path, emptied: Callable[[Store], Store]
 ) -> None:

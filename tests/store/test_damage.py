@@ -106,6 +106,7 @@ def turned(path: Path) -> None:
     raise AssertionError(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [[], ["--judgements", "added"]], ids=["official", "added"])
 def test_a_readable_file_of_wrong_rows_is_left_out_at_the_first_look(
     home: Path, words: list[str], capsys: pytest.CaptureFixture[str]
@@ -143,6 +144,7 @@ def test_a_damaged_judgement_is_named_beside_what_counts_the_others(
     assert "d4" in Path(file).read_text("utf-8")
 
 
+@pytest.mark.long
 def test_everything_else_works_beside_a_part_that_was_overwritten(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +168,7 @@ def test_everything_else_works_beside_a_part_that_was_overwritten(
     assert "ug " not in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_cut_run_is_not_up_to_date_and_is_imported_anew(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -220,6 +223,7 @@ def test_nothing_leaves_with_a_bit_turned_over(
     assert "hits of mine on other left out (damaged" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_lost_import_advises_import_and_lost_judgements_their_source(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,6 +270,7 @@ def test_pages_draw_beside_damage_and_name_it(home: Path, kind: str) -> None:
         assert not opened(f"pages/{name}.py", **address).error
 
 
+@pytest.mark.long
 def test_a_page_that_meets_damage_names_it_and_shows_the_rest_the_next_time(home: Path) -> None:
     address = {"dataset": "tiny", "query_id": "q1", "numbers": "Computed"}
     assert not opened("pages/query.py", **address).error
@@ -348,6 +353,7 @@ def test_an_unchanged_file_is_read_once_on_a_machine(written: Path) -> None:
     assert not Store(settings.load()).verify(found).damage
 
 
+@pytest.mark.long
 def test_check_reads_the_store_and_names_what_is_damaged(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -137,6 +137,7 @@ def test_shipped_results_go_with_the_dataset_that_they_were_made_on(tmp_path: Pa
     assert {part.dataset for part in stale} == {"scifact"}
 
 
+@pytest.mark.long
 def test_a_run_on_dropped_equal_ids_stands_beside_the_contracts(bench: Bench, folder: Path) -> None:
     row = own_datasets(bench.store)["tiny"]
     outcome = run.run(bench, system("bm25"), row, drop_equal_ids=True)
@@ -144,6 +145,7 @@ def test_a_run_on_dropped_equal_ids_stands_beside_the_contracts(bench: Bench, fo
     assert set(_shown(bench)) == {"bm25", "mine", "bm25+drop-equal-ids"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["top", "lengths", "scores", "documents"])
 def test_a_lost_file_comes_back_by_running_again(bench: Bench, folder: Path, kind: str) -> None:
     name = "" if kind in ("lengths", "documents") else "bm25"

@@ -84,6 +84,7 @@ def test_a_change_in_any_column_of_a_judgement_is_named(store: Store) -> None:
     assert bad(store) == f"6, 7, 8, 9, 10 and {3 * len(columns) - 5} more"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("statement", "named"),
     [
@@ -101,6 +102,7 @@ def test_what_is_lost_is_named(store: Store, statement: str, named: str) -> None
     assert bad(store) == named
 
 
+@pytest.mark.long
 def test_those_who_append_at_once_make_one_chain(store: Store) -> None:
     def judge(number: int) -> None:
         own = open_store(store.home, store.settings.state)
@@ -283,6 +285,7 @@ def test_a_counter_that_is_behind_the_judgements_is_damage(store: Store) -> None
     assert "its counter of judgements is 5 too low" in told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change_of",
     [

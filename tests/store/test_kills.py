@@ -99,6 +99,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return open_store(tmp_path_factory.mktemp("kills") / "home")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kill", seeds(KILLS))
 def test_a_killed_publisher_loses_and_halves_nothing(store: Store, kill: int) -> None:
     chance = random.Random(kill)

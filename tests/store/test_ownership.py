@@ -90,6 +90,7 @@ def test_the_parts_of_a_postgresql_state_outlive_an_import_without_it(
     assert before <= listed
 
 
+@pytest.mark.long
 def test_the_parts_outlive_an_import_while_the_state_is_away(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,6 +267,7 @@ open_store(Path(sys.argv[1]))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("older", [False, True], ids=["new", "older"])
 @pytest.mark.parametrize(
     ("place", "calls"),

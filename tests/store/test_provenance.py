@@ -87,6 +87,7 @@ def test_a_collection_tells_its_files_by_name_and_hash(
     assert str(tmp_path) not in json.dumps(found)
 
 
+@pytest.mark.long
 def test_the_commands_make_the_same_results_in_another_home(
     bench: Bench, tiny: Dataset, run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

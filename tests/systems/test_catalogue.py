@@ -111,6 +111,7 @@ def test_systems_share_an_index_when_only_the_ranking_differs() -> None:
     assert json.loads(json.dumps(identities)) == identities
 
 
+@pytest.mark.long
 def test_rows_and_their_checks_load_nothing_heavy() -> None:
     script = """
 import contextlib, sys

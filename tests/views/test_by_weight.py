@@ -76,6 +76,7 @@ def drawn(page: Page, bench: Bench, **address: Any) -> list[Any]:
     return [shown.words, figures, tables]
 
 
+@pytest.mark.long
 def test_equal_weights_have_students_interval_and_others_robust_ones(bench: Bench) -> None:
     weigh(bench, [5] * 12)
     once = asked(bench, standings.standing, datasets=["own"], measure=RR)
@@ -109,6 +110,7 @@ def test_repeats_widen_the_weighted_interval(bench: Bench) -> None:
     assert found["high"] - found["low"] > before["high"] - before["low"]
 
 
+@pytest.mark.long
 def test_few_effective_queries_have_no_interval_and_no_ranks(bench: Bench) -> None:
     weigh(bench, [1e308, 1e308, *[1] * 10])
     found = ranked(bench)
@@ -117,6 +119,7 @@ def test_few_effective_queries_have_no_interval_and_no_ranks(bench: Bench) -> No
     assert "count as 2): no ranks: the weighted queries of own count as fewer" in shown.words
 
 
+@pytest.mark.long
 def test_a_ranking_is_weighted_only_where_there_are_weights(bench: Bench) -> None:
     weigh(bench, TRAFFIC)
     once, by = (
@@ -135,6 +138,7 @@ def test_a_ranking_is_weighted_only_where_there_are_weights(bench: Bench) -> Non
     assert both["low"] < both["mean"] < both["high"]
 
 
+@pytest.mark.long
 def test_pages_without_weights_are_as_before(bench: Bench) -> None:
     pages = (
         (dataset_page, {"dataset": "other", "measure": RR}),
@@ -148,6 +152,7 @@ def test_pages_without_weights_are_as_before(bench: Bench) -> None:
     assert [drawn(page, bench, **address) for page, address in pages] == before
 
 
+@pytest.mark.long
 def test_dataset_and_leaderboard_show_weighted_means(bench: Bench) -> None:
     weigh(bench, TRAFFIC)
     home = bench.settings.home

@@ -80,6 +80,7 @@ def test_a_query_that_nobody_judged_has_no_score_to_take_apart(ask: StoreAsk) ->
     assert "This query has no judged documents and therefore no score." in notes
 
 
+@pytest.mark.long
 def test_added_judgements_count_by_default(store: Store) -> None:
     for query, doc, grade in (("q1", "d1", 1), ("q2", "d4", 1), ("q3", "d3", 0)):
         store.add_judgements(judgement(query, doc, grade).assign(dataset="bare", source="person"))

@@ -52,6 +52,7 @@ def constants(file: Path) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.long
 def test_pages_speak_the_language_of_the_field() -> None:
     found = [
         f"{file.relative_to(PROJECT)}: {text}"
@@ -70,6 +71,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("words")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "about"])
 def test_captions_and_tooltips_are_short(name: str, home: Path) -> None:

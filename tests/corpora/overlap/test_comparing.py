@@ -67,6 +67,7 @@ def pairs(store: Store, unit: str, floor: float = 0.0) -> dict[tuple[str, str], 
     return {(one, two): value for one, two, value in rows.itertuples(index=False, name=None)}
 
 
+@pytest.mark.long
 def test_three_corpora_worked_by_hand(bench: Bench, tmp_path: Path) -> None:
     take_in(bench, tmp_path, list(CORPORA))
     for unit in ("unigrams", "bigrams"):
@@ -90,6 +91,7 @@ def test_it_does_not_matter_what_is_counted_first(bench: Bench, tmp_path: Path) 
     assert not overlap.compare(Bench(store, store.settings), list(CORPORA))
 
 
+@pytest.mark.long
 def test_similarities_hold_while_both_collections_are_what_they_were(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ class _Stopped(Exception):
     """Somebody cancels."""
 
 
+@pytest.mark.long
 def test_comparing_that_is_stopped_leaves_nothing(bench: Bench, tmp_path: Path) -> None:
     def stop(done: int, total: int, unit: str) -> None:
         if "bigrams" in unit:
@@ -183,6 +186,7 @@ def test_a_word_as_rare_as_the_floor_does_not_count(bench: Bench) -> None:
     assert values[0.0] == pytest.approx(0.9998 / 1.0002, abs=1e-12)
 
 
+@pytest.mark.long
 def test_the_words_that_a_pair_shares_and_those_that_set_it_apart(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -209,6 +213,7 @@ def test_what_sets_a_pair_apart_is_no_frequent_word_of_both(bench: Bench, tmp_pa
     assert first == {"both": "the", "dataset": "cat", "other": "dog"}
 
 
+@pytest.mark.long
 def test_function_words_can_be_left_out_of_the_words_of_a_pair(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -261,6 +266,7 @@ def test_counts_that_ship_are_cut_and_never_compared_as_if_whole(
     assert pairs(store, "unigrams") == {("one", "three"): 1.0}
 
 
+@pytest.mark.long
 def test_similarities_ship_among_collections_that_ship(bench: Bench, tmp_path: Path) -> None:
     take_in(bench, tmp_path, list(CORPORA))
     ship(bench.store, ["one"], (), tmp_path / "out")
@@ -274,6 +280,7 @@ def test_similarities_ship_among_collections_that_ship(bench: Bench, tmp_path: P
     assert {part.kind for part in fresh} >= {"ngrams", "wordpieces", "overlap"}
 
 
+@pytest.mark.long
 def test_floors_are_those_that_are_stored(bench: Bench, tmp_path: Path) -> None:
     take_in(bench, tmp_path, ["one", "two"])
     rows = cursor(bench.store).execute("select distinct floor from overlap order by 1").fetchall()

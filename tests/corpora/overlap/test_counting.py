@@ -114,6 +114,7 @@ def test_words_and_pairs_of_neighbours_worked_by_hand(folder: Path) -> None:
     assert terms(documents(folder / "hand.parquet", TEXTS)) == {1: UNIGRAMS, 2: BIGRAMS}
 
 
+@pytest.mark.long
 @FEWER
 @given(st.lists(st.tuples(_texts, _texts), max_size=20))
 def test_words_are_those_of_a_plain_count(folder: Path, texts: list[Text]) -> None:
@@ -121,6 +122,7 @@ def test_words_are_those_of_a_plain_count(folder: Path, texts: list[Text]) -> No
     assert terms(documents(folder / "plain.parquet", texts)) == {1: unigrams, 2: bigrams}
 
 
+@pytest.mark.long
 @FEWER
 @given(st.lists(st.tuples(_pieces, _pieces), max_size=20))
 def test_word_pieces_are_those_of_the_whole_texts(folder: Path, texts: list[Text]) -> None:
@@ -167,6 +169,7 @@ def test_counts_are_stored_the_most_frequent_first(bench: Bench, tmp_path: Path)
     assert set(pq.read_schema(part.path).names) == {"dataset", "n", "term", "count"}
 
 
+@pytest.mark.long
 def test_what_is_counted_is_not_counted_again_until_the_documents_change(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -192,6 +195,7 @@ def test_a_collection_without_documents_cannot_be_counted(bench: Bench, tmp_path
         overlap.count(bench, judged)
 
 
+@pytest.mark.long
 def test_words_of_every_script_are_those_of_the_same_text_with_blanks(
     bench: Bench, tmp_path: Path
 ) -> None:
@@ -245,6 +249,7 @@ class _Stopped(Exception):
     """Somebody cancels."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["unigrams", "bigrams", "word pieces"])
 def test_counting_that_is_stopped_leaves_nothing(bench: Bench, tmp_path: Path, moment: str) -> None:
     def stop(done: int, total: int, unit: str) -> None:

@@ -71,6 +71,7 @@ def test_corpora_without_words_have_no_similarity() -> None:
     assert similarity({}, {"a": 1}) == 0.0
 
 
+@pytest.mark.long
 @SOME
 @given(_counts, _counts)
 def test_it_is_the_definition_at_every_floor_and_symmetric(one: Counts, other: Counts) -> None:

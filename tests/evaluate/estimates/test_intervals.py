@@ -33,6 +33,7 @@ def sample() -> Corrected:
     return corrected(frame, prediction.features(frame), known, [batch], np.array([1.0, 2]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", (*MEASURES, *FROM_2))
 def test_of_known_grades_the_values_are_those_of_the_measure(measure: str) -> None:
     frame, grades = drawn(12, 5, seed=4)
@@ -119,6 +120,7 @@ def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> Non
     assert (down > 0).all() and ((up > down) == (np.diag(found.skew) > 0)).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_intervals_hold_what_they_are_about_whatever_is_judged(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -268,6 +270,7 @@ def test_completions_follow_the_model() -> None:
     assert near.shares.reshape(300, 3, 2).mean(axis=0) == pytest.approx(alone, abs=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_levels", (1, 2, 4))
 def test_ndcg_of_graded_worlds_is_close_to_unbiased(n_levels: int) -> None:
     """It was too high by a third to all of its half-width while the ideal order was that of the

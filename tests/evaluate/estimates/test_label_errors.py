@@ -49,6 +49,7 @@ def test_strata_without_an_error_are_less_certain_where_others_have_many() -> No
     assert uneven.mean() < 0.07, "its own keys count, but the others' too"
 
 
+@pytest.mark.long
 def test_about_150_keys_bring_5_percent_to_4_points() -> None:
     assert label_errors.needed(100_000) == 151
     assert label_errors.needed(500) == 118

@@ -21,6 +21,7 @@ def audited(second: np.ndarray, labels: np.ndarray = LABELS) -> Audited:
     return Audited(TWO, labels, second, stratum, judgements, (0, 1, 2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["nDCG@10", "P@5", "R@10", "AP@10", "RR@10"])
 def test_scores_are_those_of_the_measure(measure: str) -> None:
     frame, grades = drawn(6, 10, seed=2)
@@ -47,6 +48,7 @@ def test_an_audited_label_is_known_and_others_err_at_its_rate() -> None:
     assert pairs["flip"].isna().all(), "level systems have no order"
 
 
+@pytest.mark.long
 def test_a_flip_is_as_likely_as_the_errors_that_make_it() -> None:
     labels = np.array([1, 0, 0, 1, 0, 0, 0.0])
     none = np.full(TWO.n, np.nan)

@@ -68,6 +68,7 @@ def test_holes_by_rank():
     assert found["n_relevant"].tolist() == [1, 0, 0, 0, 0, 0]
 
 
+@pytest.mark.long
 @settings(worlds.CASES, max_examples=worlds.CASES.max_examples // 5)
 @given(worlds.hits(), worlds.judgements(), st.sampled_from([1, 3, 5]))
 def test_holes_and_scores_are_those_of_the_measures(hits, judgements, k):
@@ -145,6 +146,7 @@ def test_the_callers_frames_are_left_alone():
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REFERENCE, reason="BEIRSCOPE_REFERENCE is not set")
 def test_holes_of_trec_covid_round_1():
     folder = Path(REFERENCE) / "runs" / "trec-covid-round1"

@@ -123,6 +123,7 @@ def _near(found: float, wanted: float) -> bool:
     return math.isclose(found, wanted, abs_tol=TOLERANCE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 @SOME
 @given(worlds())
@@ -140,6 +141,7 @@ def test_every_range_of_a_score_is_what_every_grading_gives(name: str, world: Wo
             assert _near(row[f"{range_}high"], every.max()), range_
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 @SOME
 @given(worlds())

@@ -53,6 +53,7 @@ def test_distances_are_told_by_the_import_with_what_to_do(
     assert contradicted.startswith("rank contradicts score: query 'q1', rank 1 before 2, score 0.1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rank", ["0", "-", "1"])
 def test_ranks_that_say_nothing_leave_the_order_of_the_lines(
     bench: Bench, tiny: Dataset, tmp_path: Path, rank: str
@@ -94,6 +95,7 @@ JUDGED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", JUDGED)
 def test_where_no_hit_is_judged_the_nearest_pair_of_ids_is_told(
     bench: Bench, tmp_path: Path, how: str
@@ -110,6 +112,7 @@ def test_where_no_hit_is_judged_the_nearest_pair_of_ids_is_told(
     assert told.endswith("another spelling of ids? Unjudged counts as not relevant")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("qrels", ["q1 0 a 0\nq2 0 b -1\n", "q1 0 a 1\nq2 0 a 1\n"])
 def test_a_collection_that_begins_with_placeholders_is_not_the_wrong_one(
     bench: Bench, tmp_path: Path, qrels: str
@@ -174,6 +177,7 @@ def test_check_beside_the_only_qrels_file_says_it_too(tmp_path: Path) -> None:
     assert "its document 'D1' is 'd1' in the judgements" in finding.example
 
 
+@pytest.mark.long
 def test_the_command_and_the_page_say_the_remarks_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

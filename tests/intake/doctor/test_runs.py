@@ -192,6 +192,7 @@ def test_a_folder_of_runs_has_one_report_for_each(tmp_path: Path) -> None:
         doctor.check_all([tmp_path / "nowhere"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -88,6 +88,7 @@ def test_what_somebody_holds_meanwhile_is_answered_and_goes_to_nobody_else(world
         assert (pair.query_id, pair.doc_id) in placed
 
 
+@pytest.mark.long
 def test_both_batches_make_the_estimates_and_the_first_alone_until_the_second_begins(
     world: World,
 ) -> None:
@@ -146,6 +147,7 @@ def test_when_runs_change_the_next_batch_stands_alone(world: World, tmp_path: Pa
     assert (found.n, found.n_left_out, len(found.batches)) == (50, 1, 1)
 
 
+@pytest.mark.long
 def test_a_system_whose_run_was_removed_is_left_out_of_the_next_batch(world: World) -> None:
     store, frame, grades = world
     task = made_up.make(store, frame, n_pairs=60)
@@ -158,6 +160,7 @@ def test_a_system_whose_run_was_removed_is_left_out_of_the_next_batch(world: Wor
     assert told(store, task).estimates.systems == ("s0", "s1", "s2")
 
 
+@pytest.mark.long
 def test_what_cannot_be_sampled_on_is_refused(world: World) -> None:
     store, frame, _ = world
     with pytest.raises(Missing, match="not drawn as a sample"):
@@ -172,6 +175,7 @@ def test_what_cannot_be_sampled_on_is_refused(world: World) -> None:
         on(store, task, 10)
 
 
+@pytest.mark.long
 def test_two_who_sample_on_at_once_draw_one_batch(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,6 +184,7 @@ def test_the_entrance_is_drawn_for_whoever_comes(closed: Dashboard) -> None:
         knocking.until(knocking_one, "script_finished")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [64 * 1024, 100 * MEGABYTE])
 def test_a_large_message_ends_a_connection_that_nobody_signed_in_for(
     closed: Dashboard, size: int
@@ -341,6 +342,7 @@ def test_a_page_of_another_origin_is_not_answered(opened: Dashboard, origin: str
     assert asked(f"{opened.address}/_stcore/health", Origin=other).status == 403
 
 
+@pytest.mark.long
 def test_a_page_of_its_own_and_what_is_no_browser_are(opened: Dashboard) -> None:
     assert asked(f"{opened.address}/_stcore/health", Origin=opened.address).status == 200
     for origin in (opened.address, None):
@@ -373,6 +375,7 @@ def test_whoever_watches_hears_that_all_is_well_and_nothing_else(closed: Dashboa
     assert told == (200, b'{"status":"ok"}')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lost", "why"), [("state.sqlite", health.LOST), ("parts", health.NO_PARTS)]
 )

@@ -20,6 +20,7 @@ def cards(app: AppTest) -> str:
     return " ".join(table.value.to_string() for table in app.table)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", PAGES)
 def test_a_card_opens_from_every_page_but_the_one_of_annotators(file: str) -> None:
     app = opened(file, **{catalogue.CARD: "bm25+herbert-large"})

@@ -37,6 +37,7 @@ def test_nothing_is_chosen_until_the_address_or_a_click_does(store: Store) -> No
     assert "1 run; no time estimate yet" in words_of(app)
 
 
+@pytest.mark.long
 def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Store) -> None:
     assert "MSMARCO" not in opened(PAGE).multiselect(key="datasets").options
     app = opened(PAGE, systems="bm25", datasets="msmarco")
@@ -51,6 +52,7 @@ def test_names_that_there_are_not_get_a_sentence(store: Store) -> None:
     assert "tyni. Did you mean tiny" in words_of(app)
 
 
+@pytest.mark.long
 def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> None:
     app = button_named(opened(PAGE, **CHOSEN), "Start").click().run()
     assert "1 queued as run-" in words_of(app)
@@ -116,6 +118,7 @@ def test_other_pages_say_that_a_job_is_at_work_and_lead_to_it(store: Store) -> N
     assert said() == []
 
 
+@pytest.mark.long
 def test_a_system_is_added_by_its_name(store: Store) -> None:
     app = opened(PAGE, **CHOSEN)
     app.text_input(key="_new_system").set_value("rrf( bm25 , bm25-multifield )").run()
@@ -127,6 +130,7 @@ def test_a_system_is_added_by_its_name(store: Store) -> None:
     assert job.counts == {"queued": 2} or job.state == "queued"
 
 
+@pytest.mark.long
 def test_a_fusion_of_stored_runs_is_chosen_without_its_name(store: Store) -> None:
     tiny = own_datasets(store)["tiny"]
     bench = Bench(store, store.settings)
@@ -143,6 +147,7 @@ def test_a_fusion_of_stored_runs_is_chosen_without_its_name(store: Store) -> Non
     assert "Cannot run here: " in elsewhere and "Available on tiny." in elsewhere
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("written", "said"),
     [

@@ -48,6 +48,7 @@ def test_without_a_machine_the_page_says_which_settings_name_one(bench: Bench) -
     assert "No LLM is configured: set judge_address and judge_model" in words_of(opened(PAGE))
 
 
+@pytest.mark.long
 def test_estimate_consent_limits_start_and_what_it_came_to(
     bench: Bench, server: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,7 @@ def test_looking_for_words_leaves_a_query_without_them() -> None:
     assert app.selectbox(key="_query").value == "q1"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> None:
     app = opened("dataset", dataset="fever")
@@ -113,6 +114,7 @@ def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> Non
     assert app.query_params["document"] == "d1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["query", "map", "dataset", "about"])
 def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
     app = opened(where, dataset="tiny", query="q3", a=HOSTILE, document="d4")
@@ -196,6 +198,7 @@ def test_an_emptied_picker_of_systems_stays_empty_until_one_is_chosen() -> None:
     assert not app.info and boxes(app)
 
 
+@pytest.mark.long
 def test_a_query_beyond_those_that_are_offered_is_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +226,7 @@ def test_pickers_say_how_systems_of_like_names_differ() -> None:
     assert offers.told(["minilm"]) == []
 
 
+@pytest.mark.long
 def test_a_key_gives_a_reason_from_the_list_that_the_dataset_keeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def _plain(amounts: torch.Tensor, asked: Asked, documents: torch.Tensor) -> torc
     return (weights * (bow + amounts)) @ documents.T
 
 
+@pytest.mark.long
 @given(st.integers(0, 10_000))
 @FEWER
 def test_loss_and_gradients_are_those_of_the_plain_formula(seed: int) -> None:

@@ -68,6 +68,7 @@ def _bm25(n_with: int, frequency: int, length: int, k1: float = 0.9, b: float = 
     return idf * frequency / (frequency + k1 * (1 - b + b * length / 3))
 
 
+@pytest.mark.long
 def test_flat_bm25_scores_are_those_of_the_formula(flat: Path, settings: Settings) -> None:
     hits = _search(Bm25(), flat, settings)
     expected = {"id with blanks": _bm25(2, 2, 4), "title\tonly": _bm25(2, 1, 2)}
@@ -80,11 +81,13 @@ def test_flat_bm25_scores_are_those_of_the_formula(flat: Path, settings: Setting
     assert hits.keys() == {"q 1", "tie", "long", "untitled"}
 
 
+@pytest.mark.long
 def test_parameters_of_the_name_reach_lucene(flat: Path, settings: Settings) -> None:
     hits = _search(Bm25(k1=1.2, b=0.75), flat, settings)
     assert hits["q 1"]["title\tonly"] == pytest.approx(_bm25(2, 1, 2, 1.2, 0.75), abs=1e-4)
 
 
+@pytest.mark.long
 def test_rm3_finds_documents_through_the_words_of_the_first_ones(
     flat: Path, settings: Settings
 ) -> None:
@@ -106,6 +109,7 @@ def test_rm3_finds_documents_through_the_words_of_the_first_ones(
     assert hits["q 1"] == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.long
 def test_multifield_adds_fields_and_leaves_documents_without_text_out(
     tmp_path: Path, settings: Settings
 ) -> None:
@@ -118,6 +122,7 @@ def test_multifield_adds_fields_and_leaves_documents_without_text_out(
     assert 0 < weighted["tie"]["9"] < hits["tie"]["9"]
 
 
+@pytest.mark.long
 def test_multifield_searches_collections_without_any_title(
     tmp_path: Path, settings: Settings
 ) -> None:
@@ -134,6 +139,7 @@ def test_no_words_to_search_is_no_hits_and_no_java(tmp_path: Path, settings: Set
     assert hits.empty
 
 
+@pytest.mark.long
 def test_a_failure_of_java_is_one_sentence_and_its_log_is_kept(
     tmp_path: Path, settings: Settings
 ) -> None:

@@ -101,6 +101,7 @@ def fields(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> Path
     return _indexed(BestFields(), ROWS, tmp_path_factory.mktemp("indexes") / "best", settings)
 
 
+@pytest.mark.long
 def test_best_fields_are_the_better_one_and_a_part_of_the_other(
     fields: Path, settings: Settings
 ) -> None:
@@ -114,6 +115,7 @@ def test_best_fields_are_the_better_one_and_a_part_of_the_other(
     assert hits[3] == hits[0], "words beyond the first 1,024 do not count, and are no error"
 
 
+@pytest.mark.long
 def test_best_fields_take_their_parameters_from_the_name(fields: Path, settings: Settings) -> None:
     searcher = system("bm25-elasticsearch(k1=2,title=0.5,tie_breaker=0)").search
     assert isinstance(searcher, BestFields)
@@ -124,6 +126,7 @@ def test_best_fields_take_their_parameters_from_the_name(fields: Path, settings:
         system("bm25-elasticsearch(tie_breaker=2)")
 
 
+@pytest.mark.long
 def test_word_pieces_are_the_terms(tmp_path: Path, settings: Settings) -> None:
     tokeniser = word_pieces()
 

@@ -111,6 +111,7 @@ def _products(query: np.ndarray, rows: dict[str, np.ndarray]) -> dict[str, float
     return {doc_id: score for doc_id, score in found.items() if score > 0}
 
 
+@pytest.mark.long
 def test_splade_scores_are_inner_products_of_rounded_weights(
     documents: Path, settings: Settings, splade: Path, tmp_path: Path
 ) -> None:

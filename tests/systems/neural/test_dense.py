@@ -131,6 +131,7 @@ def _joined(between: str = " ") -> list[str]:
     return [f"{title}{between}{text}".strip() for _, title, text in DOCUMENTS]
 
 
+@pytest.mark.long
 def test_scores_of_minilm_are_cosines_of_mean_pooled_vectors(
     documents: Path, settings: Settings, tmp_path: Path
 ) -> None:

@@ -144,6 +144,7 @@ def test_candidates_then_exact_scores_equal_an_exhaustive_search(
     assert hits["query_id"].nunique() == (3 if name == "colbert" else 2)
 
 
+@pytest.mark.long
 def test_minilm_sums_the_best_cosines_between_words(
     documents: Path, settings: Settings, tmp_path: Path
 ) -> None:

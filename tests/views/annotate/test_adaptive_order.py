@@ -164,6 +164,7 @@ def test_what_is_handed_out_while_the_order_is_asked_is_neither_lost_nor_doubled
     pd.testing.assert_frame_equal(before.loc[mine], found.set_index("id").loc[mine])
 
 
+@pytest.mark.long
 def test_people_are_served_while_the_order_is_asked_and_then_by_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +196,7 @@ def test_people_are_served_while_the_order_is_asked_and_then_by_it(
     again.join()
 
 
+@pytest.mark.long
 def test_people_who_judge_at_once_while_it_is_rearranged_get_each_pair_once(store: Store) -> None:
     task = task_of(store, n_pairs=30)
     over = Event()

@@ -74,6 +74,7 @@ def test_tau_and_the_judgements_needed_by_hand() -> None:
     assert needed(steps[2:3], final) == 0
 
 
+@pytest.mark.long
 @reference
 def test_the_runs_score_what_the_organisers_say(contest: Contest) -> None:
     official = pd.read_csv(RUNS / "official_scores.csv").set_index("run")["ndcg@10"]

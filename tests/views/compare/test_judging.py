@@ -82,6 +82,7 @@ def shown(store: Store, choice: Choice | None) -> list[Any]:
         return parts(page, ask, dataset="bare", a="good", b="poor")
 
 
+@pytest.mark.long
 def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     store = bench.store
     before = [one for one in shown(store, None) if isinstance(one, Widget)]
@@ -138,6 +139,7 @@ def test_the_verdict_is_of_the_pair_as_it_was_asked_for(bench: Bench) -> None:
     assert (found.n_judged, found.n_waiting, found.more) == (60, 40, None)
 
 
+@pytest.mark.long
 def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> None:
     task = made(bench.store)
     judge(bench.store, task, 60)
@@ -152,6 +154,7 @@ def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> 
         assert deciding.decision(bench.store, other, sample.frame, sample.judged()) is None
 
 
+@pytest.mark.long
 def test_a_task_that_was_drawn_on_is_decided_too(bench: Bench) -> None:
     store, task = bench.store, made(bench.store)
     judge(store, task, 100)
@@ -190,6 +193,7 @@ def test_the_looks_share_five_percent() -> None:
     assert sum(deciding.LOOKS.values()) == pytest.approx(0.05)
 
 
+@pytest.mark.long
 def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path: Path) -> None:
     store = held(tmp_path, 3).store
     plan = judging.plan("bare", "good", "poor")
@@ -218,6 +222,7 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     assert [one["name"] for one in marks] == ["possible range", "current score"]
 
 
+@pytest.mark.long
 def test_commands_print_the_verdict_of_the_page(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -170,6 +170,7 @@ def test_nothing_to_compare(tmp_path: Path) -> None:
         assert "No dataset has two systems to compare yet" in words(parts(page, nothing))
 
 
+@pytest.mark.long
 def test_a_dataset_with_one_run_is_told_of_itself_and_of_no_other(tmp_path: Path) -> None:
     bench = filled.bench(tmp_path)
     filled.take(bench, {"only": next(iter(RUNS.values()))}, "lone")

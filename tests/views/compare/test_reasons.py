@@ -76,6 +76,7 @@ def trial(folder: Path, seed: int, lift: float) -> float:
     return float(by_reason(bench, "better", "base")["p_adjusted"]["other"])
 
 
+@pytest.mark.long
 def test_reasons_describe_and_are_tested_only_on_later_runs(tmp_path: Path) -> None:
     (bench, own), chance = taken(tmp_path), random.Random(0)
     runs = {name: lines(ranked(chance)) for name in "abcd"}
@@ -107,6 +108,7 @@ def test_reasons_are_counted_and_listed(tmp_path: Path) -> None:
     assert rows == [["q1", "<b>"], ["q2", "typo"], ["q3", "typo"]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("lift", "least", "most"), [(0.8, 3, 3), (0.0, 0, 1)])
 def test_a_planted_reason_is_found_on_later_runs(
     tmp_path: Path, lift: float, least: int, most: int

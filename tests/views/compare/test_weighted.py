@@ -50,6 +50,7 @@ def test_means_test_and_interval_are_weighted(tmp_path: Path) -> None:
     assert "leads by" in said
 
 
+@pytest.mark.long
 def test_few_effective_queries_have_no_test(tmp_path: Path) -> None:
     found, _ = weighted(tmp_path, [1e308, 1e308, *[1] * 10])
     assert found.loc[0, "effective"] == pytest.approx(2)

@@ -63,6 +63,7 @@ def links(shown: list[Any]) -> dict[str, Link]:
     return {one.label: one.opens for one in shown if isinstance(one, Button)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("view", "words"),
     [
@@ -108,6 +109,7 @@ def _drawn(part: Any) -> bool:
     return isinstance(part, Figure) and bool(part.drawn(theme="light").data)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dataset", "words"),
     [
@@ -151,6 +153,7 @@ def test_the_verdict_and_the_first_two_stand_above_the_figure(ask: Ask) -> None:
     assert shown.index(Text(differ)) < keys.index("standing")
 
 
+@pytest.mark.long
 def test_a_fusion_tuned_on_these_queries_is_not_crowned(tmp_path: Path) -> None:
     bench = filled.bench(tmp_path)
     filled.take_twelve(bench)

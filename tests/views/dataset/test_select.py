@@ -187,6 +187,7 @@ def test_ids_that_are_numbers_are_sorted_as_numbers(tmp_path: Path) -> None:
     assert found["query_id"].tolist() == ["9", "10", "a", "b"]
 
 
+@pytest.mark.long
 def test_a_picker_gets_200_queries_and_the_chosen_one(tmp_path: Path) -> None:
     store = made_up(tmp_path, *[(str(number), "words") for number in range(1, 301)])
     found = query_select.queries(open_version(store).cursor(), **OF_SCIFACT, keep="250")

@@ -70,6 +70,7 @@ def line(bench: Bench, **address: Any) -> tuple[records.Shown, list[Any]]:
     return shown, [list(of.y) for of in parts[0].drawn(theme="light").data]
 
 
+@pytest.mark.long
 def test_a_line_over_all_datasets_that_have_the_versions(three: Bench, tmp_path: Path) -> None:
     alone = line(three)[1]
     for name, runs in (("other", RUNS[::-1]), ("fewer", RUNS[1:])):
@@ -89,6 +90,7 @@ def test_a_line_over_all_datasets_that_have_the_versions(three: Bench, tmp_path:
     assert versions.shared(moved, ["t"]) == []
 
 
+@pytest.mark.long
 def test_a_kept_baseline_is_the_default_and_the_address_wins(three: Bench, tiny: Dataset) -> None:
     filled.add(three, tiny, {"base": RUNS[1], "poor": RUNS[0]})
     assert len(line(three)[1]) == 2

@@ -35,6 +35,7 @@ def made(home: Path) -> Task:
     return tasks.make(store, plan(**asked), tops, judged, "maker")
 
 
+@pytest.mark.long
 def test_an_audit_shows_what_differs_and_whether_the_order_survives(home: Path) -> None:
     head = "Audit of official judgements"
     assert head not in heads(shown(home, dataset="tiny"))
@@ -58,6 +59,7 @@ def test_an_audit_shows_what_differs_and_whether_the_order_survives(home: Path) 
     assert ranks["Worst rank"].tolist() == [1, 2]
 
 
+@pytest.mark.long
 def test_a_disputed_label_is_settled_like_a_disagreement(home: Path) -> None:
     made(home)
     judge(home, ("q1", "d1", 2), ("q2", "d2", 1), ("q2", "d3", 1), ("q3", "d6", 0))

@@ -57,6 +57,7 @@ def agreed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return graded(home, BOB, *GRADES)
 
 
+@pytest.mark.long
 def test_relevant_documents_alone_cannot_tell_everything(judged: Path) -> None:
     of = shown(judged, dataset="tiny")
     assert sum(isinstance(one, Figure) for one in of) == 4
@@ -81,6 +82,7 @@ def test_before_and_after_whatever_the_switch_says(judged: Path, added: bool) ->
     assert "may come from a different pool" in words(*of)
 
 
+@pytest.mark.long
 def test_where_nothing_is_added_or_counts_the_page_says_what_to_do(tmp_path: Path) -> None:
     of = shown(home := fill(tmp_path), dataset="tiny")
     (message,) = [one for one in of if isinstance(one, Message)]
@@ -163,6 +165,7 @@ def test_wrong_names_are_said(judged: Path, key: str, said: str) -> None:
         shown(judged, added=False, **{"dataset": "tiny", key: "nDCG"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "enough"), [(6, False), (150, True)])
 def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) -> None:
     store, frame, grades = made_up.fill(tmp_path / "home")
@@ -194,6 +197,7 @@ def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) 
         assert leads.get(label) == ({key: task.id} if place != waiting else None)
 
 
+@pytest.mark.long
 def test_estimates_are_of_other_measures_too_and_drawn_anew_while_people_judge(
     tmp_path: Path,
 ) -> None:
@@ -208,6 +212,7 @@ def test_estimates_are_of_other_measures_too_and_drawn_anew_while_people_judge(
     assert "The ideal list contains documents" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("made", [False, True])
 def test_without_a_task_or_with_other_runs_nothing_is_estimated(tmp_path: Path, made: bool) -> None:
     store, frame, _ = made_up.fill(tmp_path / "home", n_queries=6)
@@ -220,6 +225,7 @@ def test_without_a_task_or_with_other_runs_nothing_is_estimated(tmp_path: Path, 
     assert not [one for one in of if isinstance(one, Table) and one.key == "estimates"]
 
 
+@pytest.mark.long
 def test_a_search_finds_every_part_by_its_section(tmp_path: Path) -> None:
     agreed = graded(fill(tmp_path), BOB, ("q1", "d1", 0), ("q2", "d2", 0), ("q3", "d6", 1))
     given(agreed, "ada", 2, 0)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from pandas import DataFrame
 
 from compute.judgements.tasks import estimated, tasks
@@ -14,6 +15,7 @@ from tests.support import sampling as made_up
 from tests.support.holes import words
 
 
+@pytest.mark.long
 def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> None:
     store, frame, grades = made_up.fill(tmp_path / "home")
     task = made_up.make(store, frame)

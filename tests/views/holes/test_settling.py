@@ -16,6 +16,7 @@ from tests.support.pages import noted
 EVIL = "<b>*bob*"
 
 
+@pytest.mark.long
 def test_a_disagreement_is_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(Settings(home=fill(tmp_path)))
     for person, grade in (("ada", 2), (EVIL, 0)):

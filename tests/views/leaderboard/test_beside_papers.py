@@ -23,6 +23,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         yield found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("table", "measure"), [("BEIR v1, Table 2", "nDCG@10"), ("BEIR v1, Table 9", "R@100")]
 )

@@ -28,6 +28,7 @@ def test_printed_pairs_are_those_of_one_table(tmp_path: Path) -> None:
     assert recall["difference"].lt(0).all()
 
 
+@pytest.mark.long
 def test_runs_are_paired_query_by_query_with_an_interval(tmp_path: Path) -> None:
     bench = filled.bench(tmp_path)
     filled.take(bench, {"one": ENGLISH, "other": ENGLISH}, "mine")

@@ -65,6 +65,7 @@ def texts(figure: dict[str, Any]) -> list[str]:
     return [note["text"] for note in figure["layout"]["annotations"]]
 
 
+@pytest.mark.long
 def test_alike_systems_share_a_bar_and_a_worse_one_does_not(at: Callable[..., Shown]) -> None:
     shown = at(**OWN)
     order = shown.figure("order")
@@ -77,6 +78,7 @@ def test_alike_systems_share_a_bar_and_a_worse_one_does_not(at: Callable[..., Sh
     assert order["layout"]["yaxis"]["ticktext"][2].startswith("&lt;b&gt;*mine*")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_an_import_changes_nothing_at_first_sight(home: Path, at: Callable[..., Shown]) -> None:
     shown = at()
@@ -93,6 +95,7 @@ def test_the_order_of_one_dataset_opens_from_the_address(at: Callable[..., Shown
     assert means(shown) != means(at(**OWN))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_added_judgements_move_the_order_and_stand_beside_the_official_ones(
     home: Path, at: Callable[..., Shown]
@@ -151,6 +154,7 @@ def test_a_click_opens_the_run_by_the_same_measure(home: Path) -> None:
         assert found == Link(names={"about": "bm25"}), "without a run, the system's card"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["Hole@10", "R@100", "AP@100"])
 def test_every_measure_has_an_order(at: Callable[..., Shown], measure: str) -> None:
     assert at(**OWN, measure=measure).figure("order")["data"]
@@ -216,6 +220,7 @@ def test_a_board_over_returned_queries_stands_beside_one_over_the_same(tmp_path:
         assert told == 2 * (value == "1.000")
 
 
+@pytest.mark.long
 def test_the_table_of_a_collection_of_one_query_has_no_order(tmp_path: Path) -> None:
     home = boards.few(tmp_path / "home", 1)
     shown = records.shown(page, home, **OWN, view="Table")
@@ -232,6 +237,7 @@ def test_only_datasets_that_all_have_is_a_switch(at: Callable[..., Shown]) -> No
     assert "No dataset has a score of every shown system" in mixed
 
 
+@pytest.mark.long
 def test_one_dataset_has_a_line_for_a_figure_of_ranks_and_no_wins(tmp_path: Path) -> None:
     home = boards.few(tmp_path / "home", 40)
     shown = records.shown(page, home, **OWN, beside="R@100")
@@ -239,6 +245,7 @@ def test_one_dataset_has_a_line_for_a_figure_of_ranks_and_no_wins(tmp_path: Path
     assert not {"bump", "wins"} & {*shown.keys}
 
 
+@pytest.mark.long
 def test_what_is_significantly_above_or_below_the_baseline_has_a_mark(
     at: Callable[..., Shown],
 ) -> None:
@@ -295,6 +302,7 @@ def test_filters_leave_what_they_name(at: Callable[..., Shown]) -> None:
     assert "shown;" not in at(**OWN).words
 
 
+@pytest.mark.long
 def test_computed_runs_stand_there_with_their_holes(tmp_path: Path) -> None:
     home = boards.few(tmp_path / "home", 4)
     shown = records.shown(page, home, **OWN)

@@ -220,6 +220,7 @@ _lengths = st.integers(0, 30) | st.integers(0, 3000)
 
 
 # Each case asks the database: a quarter of them says enough.
+@pytest.mark.long
 @settings(CASES, max_examples=max(CASES.max_examples // 4, 1))
 @given(
     corpus=st.lists(_lengths, min_size=1, max_size=40),

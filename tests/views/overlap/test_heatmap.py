@@ -225,6 +225,7 @@ def test_the_printed_graph_fits_into_one_column_of_a_paper() -> None:
     assert figure.layout.xaxis.range == (0, COLUMN)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("room", "theme"),
     [(graphs.PAGE, "light"), (graphs.PAGE, "print"), (graphs.IN_COLUMN, "print")],
@@ -283,6 +284,7 @@ def test_values_stand_at_the_strongest_lines_and_cover_nothing(seed: int, theme:
     assert not any(one.overlap(other) for one, other in itertools.combinations(own, 2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("room", "theme", "least"),
     [(graphs.PAGE, "light", 5), (graphs.PAGE, "print", 5), (graphs.IN_COLUMN, "print", 2)],

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import time
-import uuid
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
@@ -60,9 +59,11 @@ def write(path: Path, frame: DataFrame) -> None:
     or full is left as it is."""
     if frame.memory_usage(deep=True).sum() > LARGEST:
         return
-    aside = path.with_name(f".{uuid.uuid4().hex}.tmp")
+    # One process writes (`exports.ahead`), so what it leaves when killed is overwritten.
+    aside = path.with_name(".answer.tmp")
     with contextlib.suppress(OSError, pa.ArrowException, ValueError, TypeError):
         make_folder(path.parent)
+        aside.unlink(missing_ok=True)  # remove a link with this name, not its target
         try:
             pq.write_table(pa.Table.from_pandas(frame), aside, write_page_checksum=True)
             if _is_same(read(aside), frame):

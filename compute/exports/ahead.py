@@ -97,14 +97,14 @@ def _answer(now: Settings) -> None:
 
 def beside(now: Settings, version: Callable[[], int]) -> None:
     """Run `main` in a process of its own for each new version, until this process ends. `version`
-    returns the newest version that is open, 0 for none."""
-    done = newest = 0
+    returns the newest version that is open."""
+    done = newest = -1  # a home that only has shipped results is at version 0
     since = time.monotonic()
     while True:
         time.sleep(PAUSE)
         if newest != (newest := version()):
             since = time.monotonic()
-        if newest not in (0, done) and time.monotonic() > since + CALM:
+        if newest != done and time.monotonic() > since + CALM:
             done = newest
             _run(now, lambda of=newest: version() == of)
 

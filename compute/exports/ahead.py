@@ -79,7 +79,8 @@ def main() -> None:
 
 
 def _answer(now: Settings) -> None:
-    store, parent = Store(now), os.getppid()
+    # The dashboard tells its number, since it may end while this process still imports.
+    store, parent = Store(now), int((*sys.argv[1:], os.getppid())[0])
     done = stored_answers.file(now.home, "all pages", store.version())
     if done.exists():
         return
@@ -111,7 +112,7 @@ def beside(now: Settings, version: Callable[[], int]) -> None:
 
 def _run(now: Settings, wanted: Callable[[], bool]) -> None:
     """Run `main` in a process until it ends or is no longer wanted."""
-    words = [sys.executable, "-m", "compute.exports.ahead"]
+    words = [sys.executable, "-m", "compute.exports.ahead", str(os.getpid())]
     env = {**os.environ, "BEIRSCOPE_HOME": str(now.home)}
     nowhere = subprocess.DEVNULL
     with contextlib.suppress(OSError):

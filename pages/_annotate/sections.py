@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from compute.base.errors import Conflict, Unavailable
+from compute.base.errors import BeirscopeError, Conflict, Unavailable
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import answers, deciding, guideline, queue, tasks
 from compute.judgements.tasks import grades as grading
@@ -20,6 +20,7 @@ from compute.judgements.tasks.tasks import Task
 from compute.views.annotate import adaptive_order, judging_form
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
+from compute.views.annotate.sample import Sample
 from compute.views.query import select as query_select
 from compute.views.shared import catalogue
 from pages import _judge
@@ -35,6 +36,7 @@ from pages._shared import (
     sign_in,
 )
 from pages._shared.reading import read
+from pages._shared.served import Served
 
 MOST = 50
 """Most tasks listed, the newest first."""
@@ -120,9 +122,6 @@ def judging(task: Task) -> None:
         annotators.ask()
         return
     if task.admits(person.name):
-        if deciding.tells_apart(task) and task.measure == deciding.MEASURE:
-            looks = ", ".join(f"{n:,}" for n in deciding.LOOKS if n <= task.n_pairs)
-            drawing.caption(f"A decision is possible at {looks} judgements." * bool(looks))
         _form(task.id, person)
         _stay()
     else:
@@ -142,10 +141,13 @@ def _form(task_id: str, person: Annotator) -> None:
     st.session_state["_at_form"] = task_id, person
     hand, told = _exchanged(task, person, scope)
     again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
+    above = st.empty()
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     reading.AHEAD.tell_judged()
+    with above:
+        is_decided = _decisions(task, hand)
     _rearrange(task, hand.judged, scope)
-    if not hand.left:
+    if is_decided or not hand.left:
         _what_next(task)
 
 
@@ -170,8 +172,39 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
     return hand, told
 
 
+def _decisions(task: Task, hand: Hand) -> bool:
+    """State at which numbers of judgements a decision is possible, and whether one was made, and
+    return the latter. No system is named, because assessors judge blind."""
+    if not deciding.tells_apart(task) or task.measure != deciding.MEASURE:
+        return False
+    passed, coming = deciding.around(task.n_pairs - hand.left, task.n_pairs)
+    key = f"_decided-{task.id}-{task.n_pairs}-{passed}"
+    if passed and key not in st.session_state:
+        st.session_state[key] = _decided_at(task)
+    if decided := st.session_state.get(key):
+        drawing.caption(f"Decided at {decided:,} judgements: you may stop, or judge the rest.")
+        return True
+    more = " and ".join(f"{n:,}" for n in coming)
+    drawing.caption(
+        f"No decision at {passed:,} judgements." * bool(passed),
+        f"A decision is possible at {more} judgements." * bool(coming),
+    )
+    return False
+
+
+def _decided_at(task: Task) -> int | None:
+    """Return the number of judgements at which a task was decided; None if it was not."""
+    try:
+        with reading.newest_judgements():
+            sample = Sample.of(Served(), task, task.measure)
+            decision = deciding.decision(reading.store(), task, sample.frame, sample.judged())
+    except BeirscopeError:  # The page of the verdict states it; the form stays usable.
+        return None
+    return decision.n if decision else None
+
+
 def _what_next(task: Task) -> None:
-    """Draw links for assessors with nothing left to judge; the linked pages name systems."""
+    """Draw links to what the judgements show; the linked pages name systems."""
     with st.container(horizontal=True):
         for n, (label, page, names) in enumerate(outcomes(task)):
             kind: Any = "secondary" if n else "primary"

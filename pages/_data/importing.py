@@ -38,7 +38,8 @@ _TEXTS = (_ARCHIVE, "documents")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
 """Kinds of files that define a dataset, with their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
-_FIRST, _RERANKS = "First stage", "The system whose lists this run reranks, if it does."
+_FIRST, _NONE = "Reranks", "–"
+_RERANKS = "The system whose lists this run reranks, if it does"
 _RUNS_ONLY = "No judgements? Import the runs, compare their rankings, then judge documents."
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
@@ -140,7 +141,7 @@ def _hows(files: Sequence[File], runs: DataFrame | None = None) -> list[dict[str
     """Return how to read each file, by the user's answers and the table's first stages."""
     said = st.session_state.get("_said_of_files", {})
     pairs = () if runs is None else zip(runs["File"], runs[_FIRST], strict=True)
-    firsts = {file: {"after": first} for file, first in pairs if first}
+    firsts = {file: {"after": first} for file, first in pairs if first not in ("", _NONE)}
     return [said.get(file.file_id, {}) | firsts.get(file.name, {}) for file in files]
 
 
@@ -315,9 +316,9 @@ def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
     rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})
-    rows[_FIRST] = Series([""] * len(rows), dtype="str")
+    rows[_FIRST] = Series([_NONE] * len(rows), dtype="str")
     firsts = st.column_config.SelectboxColumn(
-        options=["", *dict.fromkeys([*stored, *called])], required=True, help=_RERANKS
+        options=[_NONE, *dict.fromkeys([*stored, *called])], required=True, help=_RERANKS
     )
     chosen = st.data_editor(
         rows,
@@ -360,8 +361,8 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         drawing.caption(
             "Without judgements, runs can only be compared; with judgements they are also scored."
         )
-    given, chosen, left = _chosen(fit, runs)
     place = st.empty()
+    given, chosen, left = _chosen(fit, runs)
     with place.container():
         report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
         name, options, pressed = _form(report, "Import")
@@ -413,9 +414,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
     """Return the name, the options, and whether the button `label` was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
-            name = st.text_input(
-                "Name (letters, digits, . _ -)", placeholder="such as: mine", width=240
-            )
+            name = st.text_input("Name (letters, digits, . _ -)", _suggested(report), width=240)
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
             level = 1
@@ -423,13 +422,20 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
                 level = st.number_input("Lowest relevant grade", min_value=1, width=170)
             old = _version_of() if report["kind"] == _ARCHIVE else None
         drop = st.toggle(
-            "Queries are corpus documents (drop self-matches)",
-            help="As in Quora: a document with the query's id is dropped from the ranking.",
+            "Drop documents whose id equals the query's",
+            help="For queries that are documents of the corpus, as in Quora",
         )
         pressed = st.form_submit_button(label, type="primary")
     spoken = language.strip() or "unknown"
     options = {"split": split, "language": spoken, "drop_self": drop, "level": level}
     return name.strip(), options | {"version_of": old}, pressed
+
+
+def _suggested(report: figures.Record) -> str:
+    """Return a free name for the dataset: an archive's, else `my-data`, numbered if it is taken."""
+    known = {part for row in DATASETS.values() for part in (row.name, row.collection)}
+    taken = {name.casefold() for name in known.union(read(data_select.datasets)["dataset"])}
+    return figures.free_name(report.get("path", "") * (report["kind"] == _ARCHIVE), taken)
 
 
 def _version_of() -> str | None:

@@ -51,19 +51,22 @@ def begin(title: str) -> None:
 
 
 def _switch(there: Sequence[str], asked: str, *, usual: str, both: bool) -> None:
-    """Draw the switch, the pickers of added judgements, and a sentence on these. `usual` is the
-    default; `both`: the page always uses added judgements."""
-    (shown,) = _pick("judgements", [usual], list(_LABELS))
-    st.segmented_control(
-        "Judgements",
-        list(_LABELS),
-        format_func=_LABELS.__getitem__,
-        key="_judgements",
-        on_change=_keep,
-        args=["judgements"],
-        required=True,
-        label_visibility="collapsed",
-    )
+    """Draw the switch, unless the dataset has no official judgements, and the pickers of added
+    judgements with a sentence on these. `usual` is the default; `both`: the page always uses added
+    judgements."""
+    shown = ADDED
+    if asked not in set(reading.read(catalogue.unjudged, added=False)["dataset"]):
+        (shown,) = _pick("judgements", [usual], list(_LABELS))
+        st.segmented_control(
+            "Judgements",
+            list(_LABELS),
+            format_func=_LABELS.__getitem__,
+            key="_judgements",
+            on_change=_keep,
+            args=["judgements"],
+            required=True,
+            label_visibility="collapsed",
+        )
     if shown == ADDED or both:
         with st.popover("How to combine judgements", type="tertiary"):
             chosen = _choose(there, beside=shown == OFFICIAL)

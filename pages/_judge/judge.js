@@ -507,9 +507,9 @@ class Form {
     const judged = Math.max(0, this.data.judged + unsaved.grade);
     const skipped = Math.max(0, this.data.skipped + unsaved.skip);
     const left = Math.max(0, this.data.left - unsaved.grade - unsaved.skip);
-    const total = judged + left;
+    const total = judged + skipped + left;
     this.progress.textContent = `${judged} of ${total} judged${skipped ? `, ${skipped} skipped` : ""}`;
-    this.fill.style.width = `${total ? (100 * judged) / total : 0}%`;
+    this.fill.style.width = `${total ? (100 * (total - left)) / total : 0}%`;
     const each = this.data.seconds;
     // A shorter time would be shown as 0 s each, beside a time left that is not 0.
     const shown = this.inSight;

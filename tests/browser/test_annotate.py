@@ -332,7 +332,7 @@ def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: 
     page.keyboard.press("1")
     page.keyboard.press("s")
     page.keyboard.press("0")
-    expect(page.get_by_text("2 of 4 judged, 1 skipped")).to_be_visible()
+    expect(page.get_by_text("2 of 5 judged, 1 skipped")).to_be_visible()
     saved(page)
     for _ in range(3):
         page.keyboard.press("z")

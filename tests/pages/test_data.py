@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compute.intake import imports
-from compute.views.data import tables
+from compute.views.data import importing, tables
 from tests.support import filled
 from tests.support.filled import HOSTILE
 from tests.support.pages import opened
@@ -72,3 +72,17 @@ def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:
     assert "Run systems on it" in offered["tiny"]
     assert "Open the dataset" in offered["bare"]
     assert "Run systems on it" not in offered["bare"]
+
+
+@pytest.mark.parametrize(
+    ("archive", "taken", "name"),
+    [
+        ("", set(), "my-data"),
+        ("", {"my-data", "my-data-2"}, "my-data-3"),
+        ("folder/Our pages (v2).zip", set(), "Our-pages-v2"),
+        ("scifact.zip", {"scifact"}, "scifact-2"),
+        ("....zip", set(), "my-data"),
+    ],
+)
+def test_a_new_dataset_is_offered_a_free_name(archive: str, taken: set[str], name: str) -> None:
+    assert importing.free_name(archive, taken) == name

@@ -70,6 +70,8 @@ def examine(
         database.execute(_TABLES)
         names = ("hits", "queries", "documents", "shortest list", "longest list")
         counts |= dict(zip(names, database.sql(_COUNTS).fetchall()[0], strict=True))
+        if held and held.documents:
+            counts["document texts"] = len(held.documents)
         if "tag" in table.column_names:
             _tags(database, file, tally)
         elif held is None:

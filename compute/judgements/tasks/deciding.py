@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
+import numpy as np
 from pandas import DataFrame
 
 from compute.evaluate import tolerance
 from compute.evaluate.distributions import normal_reach
 from compute.evaluate.estimates.frames import Frame
 from compute.evaluate.estimates.intervals import Estimates
+from compute.evaluate.estimates.linearised import kind
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import estimated
@@ -22,6 +24,8 @@ spends (Lan and DeMets 1983, Biometrika 70). Most is spent where differences of 
 decided. The parts add up to 5%, which holds for any dependence between looks."""
 FEWEST = 20
 """A decision needs at least this many relevant and as many non-relevant pairs in the sample."""
+FEW = 5
+"""With at most this many unjudged pairs, the range that they allow is shown instead of a CI."""
 _MISSES = 0.2
 
 
@@ -37,10 +41,49 @@ class Decision(NamedTuple):
     high: float
 
 
+class Possible(NamedTuple):
+    """The differences (first minus second system) that the last unjudged pairs allow."""
+
+    n: int
+    """Number of unjudged pairs that can change the difference."""
+    low: float
+    high: float
+
+    @property
+    def is_clear(self) -> bool:
+        """Return whether all of these differences have the same sign, or are one difference."""
+        beyond = tolerance.above(self.low, 0) or tolerance.above(0, self.high)
+        return bool(beyond or tolerance.equal(self.low, self.high))
+
+
+def possible(measure: str, frame: Frame, judgements: DataFrame) -> Possible | None:
+    """Return the differences of two systems that at most FEW unjudged pairs allow; None if more are
+    unjudged, or for another measure than MEASURE."""
+    if len(frame.systems) != 2 or measure != MEASURE:
+        return None
+    of = kind(MEASURE)
+    shown = (frame.rank > 0) & (frame.rank <= of.k)
+    moves = (shown[:, 0].astype(float) - shown[:, 1]) / (of.k * max(len(frame.queries), 1))
+    grades = frame.grades(judgements)
+    known = float(moves[grades >= of.least].sum())
+    open_moves = moves[np.isnan(grades) & (moves != 0)]
+    if len(open_moves) > FEW:
+        return None
+    low, high = (known + float(part.sum()) for part in (open_moves.clip(max=0), open_moves.clip(0)))
+    return Possible(len(open_moves), low, high)
+
+
 def tells_apart(task: Task) -> bool:
     """Return whether a task samples the pairs that separate two systems."""
     drawn_so = task.goal in (sampling.DIFFERENCES, sampling.ORDER)
     return task.order == orders.SAMPLED and drawn_so and len(task.systems) == 2
+
+
+def around(n: int, n_pairs: int) -> tuple[int, list[int]]:
+    """Return the last of LOOKS that `n` of a task's `n_pairs` judgements reach, or 0, and those
+    still to come in the task."""
+    passed = max((look for look in LOOKS if look <= n), default=0)
+    return passed, [look for look in LOOKS if n < look <= n_pairs]
 
 
 def wider(n: int) -> float:

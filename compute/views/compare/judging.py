@@ -1,6 +1,7 @@
 """Estimates for two runs without official judgements, updated while assessors judge."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -110,7 +111,9 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
         + [
             f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
             f" documents {_drawn(task.measure)}; unjudged ones are estimated, not counted as not"
-            " relevant.",
+            " relevant."
+            + " A difference of .1 is one relevant document in each top 10."
+            * (task.measure == MEASURE),
             "The 95% CI holds for a single look at the results.",
             f"The decisions share an error rate of 5% ({', '.join(spent)}; alpha spending), so"
             " you may look at any time.",
@@ -171,81 +174,119 @@ def verdict(two: Two, task: Task) -> Verdict:
     """Return the estimate from a task. Raises BeirscopeError if there is no estimate."""
     sample = Sample.of(two.ask, task, task.measure)
     found, judged = sample.estimated(), sample.judged()
+    row = found.estimates.pairs(together=False).iloc[0].copy()
     decision = deciding.decision(two.ask.store, task, sample.frame, judged)
-    estimates = found.estimates
-    row = estimates.pairs(together=False).iloc[0]
-    state = DECIDED if decision else OPEN
-    if estimates.is_census and tolerance.equal(row["low"], row["high"]):
-        state, decision = KNOWN, None
-    sign = 1 if estimates.systems == two.systems else -1
-    ends = decision[2:] if decision else (row["low"], row["high"])
+    if possible := deciding.possible(task.measure, sample.frame, judged):
+        row["low"], row["high"] = possible.low, possible.high
+    names = found.estimates.systems
+    titles = dict(zip(two.systems, two.titles, strict=True))
+    n_queries = len(sample.frame.queries)
+    of = _Of(task, found, row, possible, tuple(titles[one] for one in names), n_queries)
+    state = KNOWN if of.is_known() else DECIDED if decision else OPEN
+    sign = 1 if names == two.systems else -1
+    ends = decision[2:] if decision and state == DECIDED else (row["low"], row["high"])
     low, high = sorted(sign * float(end) for end in ends)
-    shown = estimates.enough or state != OPEN
-    ahead = decision.ahead if decision else int(row["difference"] < 0)
-    level = state == OPEN or tolerance.equal(row["difference"], 0)
+    shown = found.estimates.enough or state != OPEN or possible is not None
+    better = of.better(state, decision)
     more = _more(found, task, row["difference"]) if state == OPEN else None
-    titles, n = dict(zip(two.systems, two.titles, strict=True)), len(sample.frame.queries)
     return Verdict(
         state,
         sign * float(row["difference"]) if found.n else None,
         low if shown else None,
         high if shown else None,
-        None if level else estimates.systems[ahead],
-        decision.n if decision else None,
+        None if better is None else names[better],
+        decision.n if decision and state == DECIDED else None,
         found.n_judged,
         found.n_waiting,
         left(found),
         more,
-        _said(found, decision, task, [titles[one] for one in estimates.systems], more, n),
+        of.known() if state == KNOWN else of.estimated(decision, more),
     )
 
 
-def _said(
-    found: Estimated,
-    decision: Decision | None,
-    task: Task,
-    titles: Sequence[str],
-    more: int | None,
-    n_queries: int,
-) -> str:
-    """Name the leader on these queries, and state the decision."""
-    estimates, after = found.estimates, f"After {counted(found.n_judged, 'judgement')}: "
-    row = estimates.pairs(together=False).iloc[0]
-    first = row["difference"] >= 0
-    ends = (row["low"], row["high"]) if first else (-row["high"], -row["low"])
-    by = f"by {looks.plain(abs(row['difference']))} of {task.measure} on these queries"
-    if estimates.is_census and tolerance.equal(*ends):
-        all_of_them = f"All {counted(found.n_judged, 'document')} {_drawn(task.measure)} are judged"
-        same = f"{titles[0]} and {titles[1]} have the same {task.measure} on these queries"
-        none = tolerance.equal(row["difference"], 0)
-        better = f"{titles[not first]} is better {by}{_in_documents(task, row, n_queries)}"
-        return f"{all_of_them}: {same if none else better}."
-    lead = f"{titles[not first]} leads {by}"
-    if estimates.enough:
-        lead += f" (95% CI {looks.between(*ends)})"
-    elif estimates.has_errors:
-        lead += f" (standard error {looks.plain(row['error'])})"
-    if decision:
-        low, high = sorted((abs(decision.low), abs(decision.high)))
+@dataclass(frozen=True)
+class _Of:
+    """The words of a verdict."""
+
+    task: Task
+    found: Estimated
+    row: Series
+    """The pair's difference, first minus second, with error, low and high."""
+    possible: deciding.Possible | None
+    titles: tuple[str, ...]
+    n_queries: int
+
+    def is_known(self) -> bool:
+        """Return whether the judgements, or the few that are missing, leave no doubt."""
+        if self.possible:
+            return self.possible.is_clear
+        is_census = self.found.estimates.is_census
+        return is_census and bool(tolerance.equal(self.row["low"], self.row["high"]))
+
+    def better(self, state: str, decision: Decision | None) -> int | None:
+        """Return which system is better, 0 or 1; None if that is unknown or neither is."""
+        if state == DECIDED and decision:
+            return decision.ahead
+        middle = self.row["low"] + self.row["high"]
+        return None if state == OPEN or tolerance.equal(middle, 0) else int(middle < 0)
+
+    def known(self) -> str:
+        """Name the better system by the judged documents."""
+        of, n = self.task.measure, self.possible.n if self.possible else 0
+        judged = self.found.n_judged
+        some = f"{judged:,} of " if n else "All "
+        all_of_them = f"{some}{counted(judged + n, 'document')} {_drawn(of)} are judged"
+        ahead = self.better(KNOWN, None)
+        if ahead is None:
+            same = f"{self.titles[0]} and {self.titles[1]} have the same {of} on these queries"
+            return f"{all_of_them}: {same}."
+        low, high = sorted((abs(self.row["low"]), abs(self.row["high"])))
+        by = looks.between(low, high) if n else looks.plain(low)
+        more = "" if n else self._in_documents()
         return (
-            f"{after}{lead}. Decided at {decision.n:,}: {titles[decision.ahead]} is better on these"
-            f" queries, by {looks.between(low, high)} (a CI that allows for repeated looks)."
+            f"{all_of_them}: {self.titles[ahead]} is better by {by} of {of} on these queries{more}."
         )
-    if not found.n:
-        return f"No judgements yet; a decision needs at least {min(deciding.LOOKS)}."
-    shown = estimates.enough or estimates.has_errors
-    evidence = f"{after}{lead}. Too little" if shown else f"{after}too little"
-    return f"{evidence} evidence to decide{_lacking(estimates, task)}{_further(found, more)}."
 
+    def estimated(self, decision: Decision | None, more: int | None) -> str:
+        """Name the leader on these queries, and state the decision."""
+        estimates, n = self.found.estimates, self.found.n_judged
+        after, lead = f"After {counted(n, 'judgement')}: ", self._lead()
+        if decision:
+            low, high = sorted((abs(decision.low), abs(decision.high)))
+            return (
+                f"{after}{lead}. Decided at {decision.n:,}: {self.titles[decision.ahead]} is better"
+                f" on these queries, by {looks.between(low, high)} (95% CI adjusted for repeated"
+                " looks)."
+            )
+        if not self.found.n:
+            return f"No judgements yet; a decision needs at least {min(deciding.LOOKS)}."
+        shown = estimates.enough or estimates.has_errors
+        evidence = f"{after}{lead}. Too little" if shown else f"{after}too little"
+        lacking = "" if self.possible else _lacking(estimates, self.task)
+        return f"{evidence} evidence to decide{lacking}{_further(self.found, more)}."
 
-def _in_documents(task: Task, row: Series, n_queries: int) -> str:
-    """Return a clause with a P@k difference in documents; empty for other measures."""
-    name, _, k = task.measure.partition("@")
-    if name != "P":
-        return ""
-    places = int(k) * n_queries
-    more = counted(round(abs(row["difference"]) * places), "more relevant document")
-    return f": {more} in {places:,} places"
+    def _lead(self) -> str:
+        """Return a clause on the leader and its lead, with an interval or a standard error."""
+        row, estimates = self.row, self.found.estimates
+        first = row["difference"] >= 0
+        ends = (row["low"], row["high"]) if first else (-row["high"], -row["low"])
+        by = f"by {looks.plain(abs(row['difference']))} of {self.task.measure} on these queries"
+        lead = f"{self.titles[not first]} leads {by}"
+        if self.possible:
+            unjudged = counted(self.possible.n, "unjudged document")
+            return f"{lead} ({looks.between(*ends)}, depending on the {unjudged})"
+        if estimates.enough:
+            return f"{lead} (95% CI {looks.between(*ends)})"
+        return f"{lead} (standard error {looks.plain(row['error'])})" * estimates.has_errors or lead
+
+    def _in_documents(self) -> str:
+        """Return a clause with a P@k difference in documents; empty for other measures."""
+        name, _, k = self.task.measure.partition("@")
+        if name != "P":
+            return ""
+        places = int(k) * self.n_queries
+        more = counted(round(abs(self.row["difference"]) * places), "more relevant document")
+        return f": {more} in {places:,} places"
 
 
 def _further(found: Estimated, more: int | None) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, count
 from typing import Any
 
 from pandas import DataFrame
@@ -10,6 +11,7 @@ from pandas import DataFrame
 Record = Mapping[str, Any]
 """A report of `intake.doctor`, as JSON values."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
+_ONE |= {"document texts": "document text"}
 YES = "yes"
 ROLE, CHUNKS, FRACTIONS = "run or judgements?", "chunks of documents", "--levels or --round"
 QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
@@ -17,6 +19,7 @@ QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
 ROLES = {"run": "It is a run", "judgements": "These are judgements"}
 _OPTION = re.compile(r" \(--[^)]*\)")
 """Part of a sentence that only concerns the command line."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
@@ -47,6 +50,13 @@ def asked(report: Record, what: str) -> str:
     found = (one for one in report.get("findings", ()) if one["refused"])
     said = (one["example"] for one in found if what in f"{one['what']} {one['example']}")
     return next(said, "")
+
+
+def free_name(archive: str, taken: Collection[str]) -> str:
+    """Return a name for a new dataset that is not `taken`: an archive's name, else `my-data`."""
+    stem = _NOT_IN_NAMES.sub("-", archive.split("/")[-1].split(".")[0]).strip("-._") or "my-data"
+    numbered = (f"{stem}-{n}" for n in count(2))
+    return next(name for name in chain([stem], numbered) if name.casefold() not in taken)
 
 
 def splits(report: Record) -> dict[str, str]:

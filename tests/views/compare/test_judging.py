@@ -113,7 +113,7 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     judge(store, task, 1)
     assert "good leads by ." in said() and "on these queries" in said()
     assert "Decided at 60: good is better on these queries, by ." in said()
-    assert said().endswith(" (a CI that allows for repeated looks).")
+    assert said().endswith(" (95% CI adjusted for repeated looks).")
     judge(store, task, 40)
     # Once decided, nothing asks for more.
     labels = [one.label for one in shown(store, Choice()) if isinstance(one, Button)]
@@ -202,7 +202,15 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
     told = judging.can_decide(tasks.expected(plan, tops, known), 0.8)
     assert "top-10 lists: all (fewer than 100) detect any difference. A decision" in told
     task = tasks.make(store, plan, tops, known, "ada")
-    judge(store, task, 54)
+    judge(store, task, 53)
+    found = judging.of_pair(store, "bare", ("good", "poor"), Choice(), task)
+    assert found and (found.state, found.better) == (judging.KNOWN, "good")
+    assert re.fullmatch(
+        r"53 of 54 documents in only one .* judged: good is better by \.\d{3} to \.\d{3} of P@10"
+        r" on these queries\.",
+        found.verdict,
+    )
+    judge(store, task, 1)
     found = shown(store, Choice())
     said = next(one.text for one in found if isinstance(one, Heading))
     whole = "All 54 documents in only one of the two top-10 lists are judged:"

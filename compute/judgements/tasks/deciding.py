@@ -22,7 +22,7 @@ LOOKS = {60: 0.001, 100: 0.016, 200: 0.026, 400: 0.004, 800: 0.002, 1600: 0.001}
 """Numbers of judgements at which a decision is possible, and the part of the 5% that each look
 spends (Lan and DeMets 1983, Biometrika 70). Most is spent where differences of .15 and .10 are
 decided. The parts add up to 5%, which holds for any dependence between looks."""
-FEWEST = 20
+FEWEST = 10
 """A decision needs at least this many relevant and as many non-relevant pairs in the sample."""
 FEW = 5
 """With at most this many unjudged pairs, the range that they allow is shown instead of a CI."""

@@ -2,10 +2,12 @@
 
 import re
 from functools import lru_cache
+from threading import Lock
 
 import snowballstemmer
 
-_PORTER = snowballstemmer.stemmer("porter")
+_PORTER, _ONE_AT_A_TIME = snowballstemmer.stemmer("porter"), Lock()
+"""The stemmer keeps the word that it stems in itself, so two sessions must not share it at once."""
 _LATER = re.compile(r"(.*?)(ibl|(?<!a)bl|log)(y|ies|i)")
 _SYLLABLE = re.compile(r"[aeiouy]+[^aeiouy]+")
 
@@ -21,4 +23,7 @@ def stem(word: str) -> str:
     syllables = len(_SYLLABLE.findall(later[1])) if later else 0
     if later and later[2] == "ibl" and syllables > 1:
         return later[1]
-    return f"{later[1]}{later[2]}" if later and syllables else _PORTER.stemWord(word)
+    if later and syllables:
+        return f"{later[1]}{later[2]}"
+    with _ONE_AT_A_TIME:
+        return _PORTER.stemWord(word)

@@ -104,7 +104,7 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     assert re.match(
         r"After 20 .*: good leads by \.\d{3} .* \(standard error \.\d{3}\)\. ", few.verdict
     )
-    least = "so far; a decision needs 20 of each; a decision is possible at "
+    least = "so far; a decision needs 10 of each; a decision is possible at "
     assert least in few.verdict
     assert few.more and few.verdict.endswith(f" possible at {20 + few.more} judgements.")
     judge(store, task, 39)

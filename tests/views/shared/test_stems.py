@@ -3,6 +3,10 @@
 All 30,557 words of SciFact and 23,878 of NFCorpus were held to Lucene's own filter: none differed.
 """
 
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from compute.views.shared.stems import stem
@@ -53,3 +57,21 @@ def test_words_of_scripts_without_blanks_are_marked(
     found = pieces(text, query)
     assert "".join(found) == text
     assert found[1::2] == marked
+
+
+@pytest.fixture
+def _switching() -> Iterator[None]:
+    """Threads that take turns after every few instructions."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("_switching")
+def test_sessions_that_stem_at_once_get_the_same_stems() -> None:
+    words = [f"{start}{end}" for start in LUCENE for end in ("ization", "fulness", "ousli", "ated")]
+    alone = {word: stem.__wrapped__(word) for word in words}
+    with ThreadPoolExecutor(4) as sessions:
+        found = list(sessions.map(lambda _: [stem.__wrapped__(word) for word in words], range(20)))
+    assert all(stems == [alone[word] for word in words] for stems in found)

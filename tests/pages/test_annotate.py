@@ -18,7 +18,7 @@ from compute.judgements.tasks import queue, samples, tasks
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
-from tests.support import filled, pages
+from tests.support import filled, good_and_poor, pages
 from tests.support.annotating import ADA, answer, guidelines, made
 from tests.support.pages import noted
 from tests.support.tiny import HOSTILE, write_tiny
@@ -371,3 +371,20 @@ def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> N
 def test_what_is_officially_judged_cannot_be_judged_in_place(store: Store) -> None:
     app = opened("query", "ada", dataset="tiny", query="q2", document="d3")
     assert "Relevant" not in " ".join(button.label for button in app.button)
+
+
+@pytest.mark.long
+def test_the_form_says_when_the_pair_is_decided_but_not_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = good_and_poor.held(tmp_path, good_and_poor.N)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+    task = good_and_poor.made(bench.store)
+    said = shown(opened("annotate", "ada", task=task.id))
+    assert "A decision is possible at 60 and 100 judgements." in said
+    good_and_poor.judge(bench.store, task, 60)
+    app = opened("annotate", "ada", task=task.id)
+    said = shown(app)
+    assert "Decided at 60 judgements: you may stop, or judge the rest." in said
+    assert "good" not in said.split() and "poor" not in said.split()
+    assert "Verdict on the two systems" in [button.label for button in app.button]

@@ -27,6 +27,8 @@ KEPT_BYTES = 200_000_000
 """Maximum bytes of all cached answers; a single answer takes at most half of this."""
 FRAME_BYTES = 20_000
 """Bytes of a frame in addition to its values."""
+FEW = 16
+"""A query about at most this many datasets (a forum's parts, for example) gets views of its own."""
 
 
 class Scope(NamedTuple):
@@ -155,7 +157,10 @@ class Answers:
         if scope.kind is not None:
             group = scope.kind._asdict()
             queries, _ = self.read(version, None, self._of_kind, group, Scope(scope.picked))
-        with self._computing(query), overlays.cursor(version[1], choice, queries) as cursor:
+        about = self.holding(version[0], scope.picked).under(query, params) or ()
+        datasets = [name for name, _ in about] if len(about) <= FEW else []
+        asked = version[1], choice, queries, datasets
+        with self._computing(query), overlays.cursor(*asked) as cursor:
             return query(cursor, **params)
 
     def _own(

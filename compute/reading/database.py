@@ -84,6 +84,17 @@ class Reading:
         """Return a connection to the tables and views, for one thread."""
         return self.connection.cursor()
 
+    def narrow(self, home: Path, datasets: Collection[str], schema: str) -> None:
+        """Create a schema with views over only these datasets' parts. Planning a query costs 10 ms
+        with a view over 450 runs, and 1 ms with one over a dataset's."""
+        some = [part for part in self.parts.values() if part.dataset in datasets]
+        with self.cursor() as cursor:
+            cursor.begin()
+            cursor.execute(f"create schema {schema}")
+            for kind, files in _files(some, home).items():
+                part_views.create(cursor, kind, files, schema)
+            cursor.commit()
+
     def close(self) -> None:
         """Release the memory."""
         self.connection.close()

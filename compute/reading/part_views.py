@@ -8,11 +8,18 @@ from collections.abc import Mapping, Sequence
 from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection
 
 
-def create(connection: DuckDBPyConnection, view: str, files: Mapping[str, Sequence[str]]) -> None:
-    """Create a view of all rows of these files, in the order of their datasets. It is a single
-    statement, since with nested relations each level would reopen all files below it."""
+def create(
+    connection: DuckDBPyConnection,
+    view: str,
+    files: Mapping[str, Sequence[str]],
+    *schema: str,
+) -> None:
+    """Create a view of all rows of these files, in the order of their datasets, in the first schema
+    of the connection's search path unless one is named. It is a single statement, since with nested
+    relations each level would reopen all files below it."""
     branches = [_branch(name, list(of)) for name, of in files.items()]
-    connection.execute(f"create view {ColumnExpression(view)} as {_united(branches)}")
+    name = ColumnExpression(*schema, view)
+    connection.execute(f"create view {name} as {_united(branches)}")
 
 
 def _branch(dataset: str, files: list[str]) -> str:

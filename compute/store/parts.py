@@ -30,7 +30,9 @@ Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 ROW_GROUP = 122_880
 """Number of rows that DuckDB processes as one unit."""
 GROUP_BYTES = 64 * 1024**2
-"""Bytes after which a row group of documents ends, so that writing needs little memory."""
+"""Bytes of rows that are held while writing."""
+TEXT_BYTES = 1024**2
+"""Bytes of a row group with texts. Reading one document decompresses its whole row group."""
 
 
 class Written(NamedTuple):
@@ -105,12 +107,19 @@ def _write(
         for table in _tables(content, schema, constants):
             writer = writer or pq.ParquetWriter(file, table.schema, **options)
             rows += table.num_rows
-            writer.write_table(table, row_group_size=ROW_GROUP)
+            writer.write_table(table, row_group_size=_group_rows(table))
         writer = writer or pq.ParquetWriter(file, schema, **options)
     finally:
         if writer is not None:
             writer.close()
     return rows
+
+
+def _group_rows(table: pa.Table) -> int:
+    """Return the number of rows of a row group."""
+    if "text" not in table.column_names or not table.nbytes:
+        return ROW_GROUP
+    return max(1, min(ROW_GROUP, table.num_rows * TEXT_BYTES // table.nbytes))
 
 
 def _tables(

@@ -3,7 +3,7 @@
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -49,17 +49,28 @@ class Overlays:
         self._in_use: Counter[tuple[int, int]] = Counter()
         """Number of users by overlay and version."""
         self._numbers = itertools.count()
+        self._schemas: dict[frozenset[str], str] = {}
+        """Schemas with views over only some datasets, by these."""
+        self._narrows = threading.Lock()
 
     @contextmanager
     def cursor(
-        self, seen: int, choice: Choice | None = None, queries: DataFrame | None = None
+        self,
+        seen: int,
+        choice: Choice | None = None,
+        queries: DataFrame | None = None,
+        datasets: Collection[str] = (),
     ) -> Iterator[DuckDBPyConnection]:
         """Yield a connection for one thread, for the with-block. `seen` is the id of the last added
         judgement that it sees. With a choice, scores, means and judgements are official + added by
         that choice; without one, they are official. `queries` (dataset, query_id) restricts them to
-        these queries, as `one_kind.alone` does."""
+        these queries, as `one_kind.alone` does. If only `datasets` are read, and without the other
+        two, queries are planned faster."""
         with self._cursor(seen, choice) as cursor:
             if queries is None:
+                if datasets and choice is None:
+                    only = self._narrowed(frozenset(datasets))
+                    cursor.execute(f"set search_path = 'seen,{only},main'")
                 yield cursor
                 return
             with one_kind.alone(cursor, queries):
@@ -81,6 +92,15 @@ class Overlays:
                 cursor.execute("set variable overlay = ?", [number])
                 cursor.execute("set search_path = 'added,main'")
                 yield cursor
+
+    def _narrowed(self, datasets: frozenset[str]) -> str:
+        """Return the schema of only these datasets, which is created at first use."""
+        with self._narrows:
+            if datasets not in self._schemas:
+                schema = f"only_{len(self._schemas)}"
+                self.reading.narrow(self._store.home, datasets, schema)
+                self._schemas[datasets] = schema
+            return self._schemas[datasets]
 
     def _read_judgements(self, seen: int) -> None:
         """Add the judgements up to `seen` that the reading's table lacks."""

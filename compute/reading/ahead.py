@@ -59,7 +59,9 @@ class Ahead:
         """The newest judgement, and the time when it was noticed."""
         self.outgrown = False
         """True once a newer Beirscope has migrated the store."""
-        self._counted = 0
+        self._counted = self._narrowed = 0
+        self._opened = math.inf
+        """When the newest version was opened."""
         self._woken, self._waking = 0, -math.inf
         self._told: Version = (0, 0)
         self._telling = -math.inf
@@ -127,6 +129,7 @@ class Ahead:
                 begun = min(begun, self.beat)
                 if self.beat - begun > FIRST:
                     self._count_in()
+                    self._narrow()
             except Exception as error:
                 self._note(error)
             if ending.wait(PAUSE):
@@ -163,7 +166,13 @@ class Ahead:
                 kept.prepare(opened)
         if self.version:
             self._count_in(manifest)
-        self.version = manifest
+        self.version, self._opened = manifest, time.monotonic()
+
+    def _narrow(self) -> None:
+        """Create the views of each dataset, once a version has been the newest for a while."""
+        if self._narrowed != self.version and time.monotonic() > self._opened + FIRST:
+            self._answers().narrow(self.version)
+            self._narrowed = self.version
 
     def _count_in(self, manifest: int | None = None) -> None:
         """Count the added judgements in a version, before it is read."""

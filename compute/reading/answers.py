@@ -104,6 +104,13 @@ class Answers:
             asked, lambda: Holding.of(self.store.parts(version=manifest, picked=picked))
         )
 
+    def narrow(self, manifest: int) -> None:
+        """Create the views that queries about one dataset read, before they are asked."""
+        overlays, holding = self.overlays(manifest), self.holding(manifest)
+        for kin in map(holding.kin, holding.digests):
+            if len(kin) <= FEW:
+                overlays.narrow(kin)
+
     def versions(self, manifest: int) -> list[Part]:
         """Return the hits of superseded runs, oldest first."""
         asked = manifest, self.store.noticed

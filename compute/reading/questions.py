@@ -148,12 +148,12 @@ class Holding:
         about = set(named(params, [*asked.datasets, *asked.collections]))
         if not asked.confined or not about:
             return None
-        return tuple((name, self.digests.get(name, "")) for name in sorted(self._kin(about)))
+        return tuple((name, self.digests.get(name, "")) for name in sorted(self.kin(*about)))
 
-    def _kin(self, names: set[str]) -> set[str]:
+    def kin(self, *names: str) -> set[str]:
         """Return the datasets with their parts, and the collections of all these."""
         known = [self.records[name] for name in names if name in self.records]
         parts = {part for dataset in known for part in dataset.parts}
-        if not parts <= names:
-            return self._kin(names | parts)
-        return names | {dataset.collection for dataset in known}
+        if not parts <= {*names}:
+            return self.kin(*{*names, *parts})
+        return {*names} | {dataset.collection for dataset in known}

@@ -124,3 +124,22 @@ def test_a_failure_is_logged_once_and_the_next_version_is_opened(
         thread.join()
     (record,) = caplog.records
     assert "the disk is away" in record.getMessage()
+
+
+def test_the_views_of_each_dataset_are_made_once_a_version_stays(store: Store) -> None:
+    answers = Answers(store, query_slices.of_kind)
+    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
+    opener = Ahead(lambda: answers, Open())
+    opener.open_newest()
+
+    def made() -> list[tuple[str, ...]]:
+        overlays = answers.overlays(opener.version)
+        schemas = "select schema_name from duckdb_schemas() where schema_name like 'only%'"
+        return overlays.reading.cursor().execute(schemas).fetchall()
+
+    opener._narrow()
+    assert made() == []  # Another version may follow at once.
+    opener._opened = time.monotonic() - 2 * ahead.FIRST
+    for _ in range(2):
+        opener._narrow()
+        assert made() == [("only_0",)]

@@ -69,7 +69,7 @@ class Overlays:
         with self._cursor(seen, choice) as cursor:
             if queries is None:
                 if datasets and choice is None:
-                    only = self._narrowed(frozenset(datasets))
+                    only = self.narrow(datasets)
                     cursor.execute(f"set search_path = 'seen,{only},main'")
                 yield cursor
                 return
@@ -93,14 +93,15 @@ class Overlays:
                 cursor.execute("set search_path = 'added,main'")
                 yield cursor
 
-    def _narrowed(self, datasets: frozenset[str]) -> str:
+    def narrow(self, datasets: Collection[str]) -> str:
         """Return the schema of only these datasets, which is created at first use."""
+        of = frozenset(datasets)
         with self._narrows:
-            if datasets not in self._schemas:
+            if of not in self._schemas:
                 schema = f"only_{len(self._schemas)}"
-                self.reading.narrow(self._store.home, datasets, schema)
-                self._schemas[datasets] = schema
-            return self._schemas[datasets]
+                self.reading.narrow(self._store.home, of, schema)
+                self._schemas[of] = schema
+            return self._schemas[of]
 
     def _read_judgements(self, seen: int) -> None:
         """Add the judgements up to `seen` that the reading's table lacks."""

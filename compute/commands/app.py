@@ -100,7 +100,7 @@ FAMILIES = {
     "leakage": "Find test queries in a training set, or show the scores without them.",
     "jobs": "Start, list, cancel and retry jobs.",
     "judgements": "Export, import or withdraw added judgements.",
-    "tasks": "Make and follow judging tasks.",
+    "tasks": "Create and monitor judging tasks.",
     "export": "Write a figure, a table, a page, a run or a site to a file.",
     "admin": "Maintain a home (the data folder): backups, trash, demo, shipped results.",
 }

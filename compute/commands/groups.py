@@ -68,7 +68,7 @@ class Counted:
     """Sources of the judgements that count."""
 
     def choice(self) -> Choice:
-        """Return the options as functions that read judgements expect them."""
+        """Return the options in the form that functions reading judgements expect."""
         return Choice(self.rule, self.source)
 
 

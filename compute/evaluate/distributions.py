@@ -10,10 +10,9 @@ of the score: s^2 / n of the queries' means over the runs, with n - 1 degrees of
 R of the runs' means over the queries, with R - 1 degrees of freedom; their sum counts e twice. The
 variance of a difference includes the runs of both systems. The squared half-width is the sum of
 each variance times its own squared t (Banerjee 1960, Sankhya 22): the interval contains the
-estimand in at least 95% of cases whatever the ratio of the variances, since the probability that a
-normal value lies within a squared distance is concave in that distance. With Satterthwaite's
-degrees of freedom, coverage would be lower if two runs vary more than the queries.
-"""
+estimand in at least 95% of cases whatever the ratio of the variances, since the probability that
+the square of a normal deviate is at most x is concave in x. With Satterthwaite's degrees of
+freedom, coverage would be lower if two runs vary more than the queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

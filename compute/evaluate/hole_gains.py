@@ -67,7 +67,7 @@ class Gain(ABC):
 
     @abstractmethod
     def ends(self, gains: Codes) -> Ends:
-        """Return the gain that relevant holes can add to the sum of each list (N, k)."""
+        """Return the gain, (N, k), that holes can add to each list's sum if they are relevant."""
 
     @abstractmethod
     def lead(self, sides: Sides) -> Values:

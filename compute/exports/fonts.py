@@ -15,9 +15,10 @@ _SECONDS = 10
 
 
 def css(font: str) -> str:
-    """Return the families of an option for CSS. The installed one comes first, because Chromium
-    draws a missing family in fontconfig's substitute. Names are in quotation marks, since one that
-    is not an identifier, such as Source Sans 3, would void the list; the last one is generic."""
+    """Return the font families of an option as a value of CSS. The installed one comes first,
+    because Chromium draws a missing family in fontconfig's substitute. Names are in quotation
+    marks, since one that is not an identifier, such as Source Sans 3, would void the list; the
+    last one is generic."""
     *named, generic = FAMILIES[font]
     known = dict.fromkeys(name for name in (found(font), *named) if name)
     return ", ".join([*(f"'{name}'" for name in known), generic])

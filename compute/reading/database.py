@@ -132,9 +132,9 @@ def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
 
 
 def write_database(store: Store) -> Path:
-    """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell. Its
-    views use full paths, so that it can be opened from any folder. If parts are in a bucket, there
-    is no such file. No code of the project opens it."""
+    """Write the newest version to `beirscope.duckdb` in the home folder, for DuckDB's own shell.
+    Its views use full paths, so that it can be opened from any folder. If parts are in a bucket,
+    there is no such file. No code of the project opens it."""
     file = store.home / "beirscope.duckdb"
     if store.bucket:
         file.unlink(missing_ok=True)

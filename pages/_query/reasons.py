@@ -35,8 +35,8 @@ def buttons(dataset: Dataset, query_id: str) -> None:
 
 
 _HELP = (
-    "Why systems fail on this query: a key from 1 to 9 gives a reason or removes it, N opens the"
-    " next query. Reasons are query groups of the key “reason”."
+    "Why systems fail on this query: press 1 to 9 to add or remove a reason, N for the next query."
+    " Reasons are query groups of the key “reason”."
 )
 
 

@@ -35,8 +35,8 @@ def cursor_of(
     *,
     told: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """Open the stored results, scored by official, by official and added, or by one set of
-    judgements. Stale results of the dataset are reported on stderr unless already `told`."""
+    """Open the stored results, scored with official judgements, with official + added ones, or with
+    one set. Stale results of the dataset are reported on stderr unless already `told`."""
     opened = database.open_version(bench.store, picked=picked)
     if not told:
         tell_stale(bench, dataset, picked)

@@ -286,7 +286,7 @@ def held(path: Path, how: How) -> Held:
 
 
 def of_parquet(path: Path, how: How) -> Held:
-    """Return the content of a Parquet file. Raises WrongInput with the row."""
+    """Return the content of a Parquet file. Raises WrongInput, which names the row."""
     with compressed.reading(path):
         try:
             schema = pq.read_schema(path)

@@ -181,7 +181,8 @@ class _Inverse:
     def of(
         cls, frame: Frame, of: Kind, shares: Values, gains: Values, beside: float, outside: Values
     ) -> "_Inverse":
-        """Tabulate the inverses; `beside` multiplies other pairs' shares, given a relevant pair."""
+        """Tabulate the inverses; `beside` is the factor of the other pairs' shares if a pair is
+        relevant."""
         others = np.where(shares < 1, beside * shares, 1)
         mean = counted(frame, others) + outside
         squares = counted(frame, others**2) + outside

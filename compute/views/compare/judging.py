@@ -123,8 +123,8 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
 
 
 def further(task: Task, n_waiting: int, n_left: int, *, decided: bool) -> Iterator[Step]:
-    """Yield a button for the task's next document or, if nothing is decided, to draw more of the
-    `n_left` documents."""
+    """Yield a button that opens the task's next document or, if nothing is decided, one that
+    draws more of the `n_left` documents."""
     if n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
     elif not decided and (n := deciding.besides(task)):

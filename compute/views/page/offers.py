@@ -142,7 +142,7 @@ NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo compute
 
 
 def dataset(ask: Ask, names: Sequence[str], noun: str, width: int, **more: Any) -> Choice:
-    """Return a picker of datasets whose value other pages share."""
+    """Return a dataset picker whose value is shared with other pages."""
     how: dict[str, Any] = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
     return Choice("dataset", "Dataset", names, noun=noun, **how)
 

@@ -59,6 +59,7 @@ ASKED: dict[str, Any] = {
     "query_ids": ["q1", "q3"],
     "doc_id": "d1",
     "doc_ids": ["d1", "d4"],
+    "unit": "unigrams",
 }
 # All of them, whatever else was imported before.
 for found in pkgutil.walk_packages(views.__path__, "compute.views."):

@@ -63,7 +63,7 @@ def vocabularies() -> str:
     """
 
 
-@question(datasets=("dataset",), confined=False, shows="datasets")
+@question(datasets=("dataset", "other"), shows="datasets")
 def words_of_pair(
     cursor: DuckDBPyConnection,
     dataset: str,

@@ -141,13 +141,14 @@ def _form(task_id: str, person: Annotator) -> None:
     st.session_state["_at_form"] = task_id, person
     hand, told = _exchanged(task, person, scope)
     again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
-    above = st.empty()
+    above = st.container()
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     reading.AHEAD.tell_judged()
     with above:
-        is_decided = _decisions(task, hand)
+        if _decisions(task, hand) and hand.left:
+            _what_next(task)
     _rearrange(task, hand.judged, scope)
-    if is_decided or not hand.left:
+    if not hand.left:
         _what_next(task)
 
 
@@ -182,7 +183,7 @@ def _decisions(task: Task, hand: Hand) -> bool:
     if passed and key not in st.session_state:
         st.session_state[key] = _decided_at(task)
     if decided := st.session_state.get(key):
-        drawing.caption(f"Decided at {decided:,} judgements: you may stop, or judge the rest.")
+        st.markdown(f"**Decided at {decided:,} judgements: you may stop, or judge the rest.**")
         return True
     more = " and ".join(f"{n:,}" for n in coming)
     drawing.caption(

@@ -18,8 +18,17 @@ from compute.judgements.tasks import queue, samples, tasks
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
-from tests.support import filled, good_and_poor, pages
-from tests.support.annotating import ADA, answer, guidelines, made
+from tests.support import filled, pages
+from tests.support.annotating import (
+    ADA,
+    N_QUERIES,
+    answer,
+    good_and_poor,
+    guidelines,
+    judge_pair,
+    made,
+    pair_task,
+)
 from tests.support.pages import noted
 from tests.support.tiny import HOSTILE, write_tiny
 
@@ -377,12 +386,12 @@ def test_what_is_officially_judged_cannot_be_judged_in_place(store: Store) -> No
 def test_the_form_says_when_the_pair_is_decided_but_not_how(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = good_and_poor.held(tmp_path, good_and_poor.N)
+    bench = good_and_poor(tmp_path, N_QUERIES)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
-    task = good_and_poor.made(bench.store)
+    task = pair_task(bench.store)
     said = shown(opened("annotate", "ada", task=task.id))
     assert "A decision is possible at 60 and 100 judgements." in said
-    good_and_poor.judge(bench.store, task, 60)
+    judge_pair(bench.store, task, 60)
     app = opened("annotate", "ada", task=task.id)
     said = shown(app)
     assert "Decided at 60 judgements: you may stop, or judge the rest." in said

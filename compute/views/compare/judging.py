@@ -106,12 +106,12 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
     yield Heading(found.verdict)
     spent = [f"{share:.1%} at {n:,}" for n, share in deciding.LOOKS.items()]
     yield Note(
-        [f"The task estimates {task.measure}, not {two.measure}, chosen above."]
-        * (task.measure != two.measure)
-        + [
-            f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
-            f" documents {_drawn(task.measure)}; unjudged ones are estimated, not counted as not"
-            " relevant."
+        [
+            f"The task estimates {task.measure}"
+            + f", not {two.measure}, chosen above" * (task.measure != two.measure)
+            + "; unjudged documents are estimated, not counted as not relevant.",
+            f"The estimate is of these queries, from {found.n_judged:,} sampled judgements of"
+            f" documents {_drawn(task.measure)}."
             + " A difference of .1 is one relevant document in each top 10."
             * (task.measure == MEASURE),
             "The 95% CI holds for a single look at the results.",

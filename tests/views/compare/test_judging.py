@@ -21,12 +21,12 @@ from compute.views.compare.page import page
 from compute.views.holes import sampled
 from compute.views.page import Button, Heading, Note, Widget, parts
 from compute.views.page.store_ask import opened
-from tests.support.good_and_poor import N, held, judge, made
+from tests.support.annotating import N_QUERIES, good_and_poor, judge_pair, pair_task
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    return held(tmp_path, N)
+    return good_and_poor(tmp_path, N_QUERIES)
 
 
 def shown(store: Store, choice: Choice | None) -> list[Any]:
@@ -39,7 +39,7 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     store = bench.store
     before = [one for one in shown(store, None) if isinstance(one, Widget)]
     assert [one.name for one in before] == ["apart"]
-    task = made(store)
+    task = pair_task(store)
     assert (task.goal, task.measure, len(task.grades)) == ("differences", "P@10", 2)
 
     def said() -> str:
@@ -49,8 +49,8 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
 
     assert said() == "No judgements yet; a decision needs at least 60."
     notes = [one.shown for one in shown(store, Choice()) if isinstance(one, Note)]
-    assert notes[0].startswith("The task estimates P@10, not nDCG@10, chosen above.")
-    judge(store, task, 20)
+    assert notes[0].startswith("The task estimates P@10, not nDCG@10, chosen above; unjudged")
+    judge_pair(store, task, 20)
     few = found_now(store, task)
     assert ": poor leads by" not in few.verdict
     assert re.match(
@@ -59,14 +59,14 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     least = "so far; a decision needs 10 of each; a decision is possible at "
     assert least in few.verdict
     assert few.more and few.verdict.endswith(f" possible at {20 + few.more} judgements.")
-    judge(store, task, 39)
+    judge_pair(store, task, 39)
     assert said().startswith("After 59 judgements: ")
     assert "Decided" not in said()
-    judge(store, task, 1)
+    judge_pair(store, task, 1)
     assert "good leads by ." in said() and "on these queries" in said()
     assert "Decided at 60: good is better on these queries, by ." in said()
     assert said().endswith(" (95% CI adjusted for repeated looks).")
-    judge(store, task, 40)
+    judge_pair(store, task, 40)
     # Once decided, nothing asks for more.
     labels = [one.label for one in shown(store, Choice()) if isinstance(one, Button)]
     assert not {"Draw more documents to judge", "Continue judging"} & set(labels)
@@ -79,11 +79,11 @@ def found_now(store: Store, task: tasks.Task) -> judging.Verdict:
 
 
 def test_the_verdict_is_of_the_pair_as_it_was_asked_for(bench: Bench) -> None:
-    task = made(bench.store)
-    judge(bench.store, task, 59)
+    task = pair_task(bench.store)
+    judge_pair(bench.store, task, 59)
     before = found_now(bench.store, task)
     assert (before.state, before.better, before.decided_at) == (judging.OPEN, None, None)
-    judge(bench.store, task, 1)
+    judge_pair(bench.store, task, 1)
     found = found_now(bench.store, task)
     assert (found.state, found.better, found.decided_at) == (judging.DECIDED, "good", 60)
     assert found.low is not None and found.high is not None and found.difference is not None
@@ -93,12 +93,12 @@ def test_the_verdict_is_of_the_pair_as_it_was_asked_for(bench: Bench) -> None:
 
 @pytest.mark.long
 def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> None:
-    task = made(bench.store)
-    judge(bench.store, task, 60)
+    task = pair_task(bench.store)
+    judge_pair(bench.store, task, 60)
     with opened(bench.store, choice=Choice()) as ask:
         sample = judging.Sample.of(ask, task, task.measure)
         first = deciding.decision(bench.store, task, sample.frame, sample.judged())
-    judge(bench.store, task, 15)
+    judge_pair(bench.store, task, 15)
     with opened(bench.store, choice=Choice()) as ask:
         sample = judging.Sample.of(ask, task, task.measure)
         assert deciding.decision(bench.store, task, sample.frame, sample.judged()) == first
@@ -108,14 +108,14 @@ def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> 
 
 @pytest.mark.long
 def test_a_task_that_was_drawn_on_is_decided_too(bench: Bench) -> None:
-    store, task = bench.store, made(bench.store)
-    judge(store, task, 100)
+    store, task = bench.store, pair_task(bench.store)
+    judge_pair(store, task, 100)
     cursor = open_version(store).cursor()
     known = tasks.judged(store, "bare", judged(cursor, "bare"))
     more = deciding.besides(task)
     assert more == 100
     task = sampling_on.sample_on(store, task, task.systems, more, StoredTops(cursor, "bare"), known)
-    judge(store, task, 30)
+    judge_pair(store, task, 30)
     with opened(store, choice=Choice()) as ask:
         sample = judging.Sample.of(ask, task, task.measure)
         at = [
@@ -127,8 +127,8 @@ def test_a_task_that_was_drawn_on_is_decided_too(bench: Bench) -> None:
 
 
 def test_between_looks_and_without_enough_evidence_nothing_is_decided(bench: Bench) -> None:
-    task = made(bench.store)
-    judge(bench.store, task, 60)
+    task = pair_task(bench.store)
+    judge_pair(bench.store, task, 60)
     with opened(bench.store, choice=Choice()) as ask:
         estimates = judging.Sample.of(ask, task, task.measure).estimated().estimates
     made_of = deciding.decided(estimates, 60)
@@ -147,14 +147,14 @@ def test_the_looks_share_five_percent() -> None:
 
 @pytest.mark.long
 def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path: Path) -> None:
-    store = held(tmp_path, 3).store
+    store = good_and_poor(tmp_path, 3).store
     plan = judging.plan("bare", "good", "poor")
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     told = judging.can_decide(tasks.expected(plan, tops, known), 0.8)
     assert "top-10 lists: all (fewer than 100) detect any difference. A decision" in told
     task = tasks.make(store, plan, tops, known, "ada")
-    judge(store, task, 53)
+    judge_pair(store, task, 53)
     found = judging.of_pair(store, "bare", ("good", "poor"), Choice(), task)
     assert found and (found.state, found.better) == (judging.KNOWN, "good")
     assert re.fullmatch(
@@ -162,7 +162,7 @@ def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path:
         r" on these queries\.",
         found.verdict,
     )
-    judge(store, task, 1)
+    judge_pair(store, task, 1)
     found = shown(store, Choice())
     said = next(one.text for one in found if isinstance(one, Heading))
     whole = "All 54 documents in only one of the two top-10 lists are judged:"
@@ -188,8 +188,8 @@ def test_commands_print_the_verdict_of_the_page(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
     monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
-    task = made(bench.store)
-    judge(bench.store, task, 60)
+    task = pair_task(bench.store)
+    judge_pair(bench.store, task, 60)
     page_says = next(one.text for one in shown(bench.store, Choice()) if isinstance(one, Heading))
     words = ["compare", "good", "poor", "--dataset", "bare"]
     assert main(words) == 0

@@ -31,8 +31,6 @@ VARIED = (
     ("overlap", ("view", "unit")),
 )
 """Pages, and the controls whose values are combined; others keep their defaults."""
-MOST = {"holes": 2}
-"""Number of measures of a page; all for others."""
 PAUSE, CALM = 1.0, 5.0
 """Seconds between two looks for a new version, and for which it must have been the newest."""
 LONGEST = 900.0
@@ -57,7 +55,7 @@ def _options(ask: Ask, page: str, key: str) -> list[str]:
         runs = [part.dataset for part in ask.parts() if part.kind == "hits"]
         return list(dict.fromkeys(runs)) or [""]
     if key == "measure":
-        return ask.measures()[: MOST.get(page)]
+        return ask.measures()
     with contextlib.suppress(BeirscopeError):
         found = control(PAGES[page], ask, key)
         if isinstance(found, Choice):

@@ -183,7 +183,8 @@ def _decisions(task: Task, hand: Hand) -> bool:
     if passed and key not in st.session_state:
         st.session_state[key] = _decided_at(task)
     if decided := st.session_state.get(key):
-        st.markdown(f"**Decided at {decided:,} judgements: you may stop, or judge the rest.**")
+        rest = ": you may stop, or judge the rest" * bool(hand.left)
+        st.markdown(f"**Decided at {decided:,} judgements{rest}.**")
         return True
     more = " and ".join(f"{n:,}" for n in coming)
     drawing.caption(

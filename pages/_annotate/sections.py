@@ -142,11 +142,15 @@ def _form(task_id: str, person: Annotator) -> None:
     hand, told = _exchanged(task, person, scope)
     again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
     above = st.container()
+    with above:
+        # It stays in place while the form is redrawn; only after a look must it be computed.
+        is_ready = _tell_decision(task, hand)
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     reading.AHEAD.tell_judged()
-    with above:
-        if _decisions(task, hand) and hand.left:
-            _what_next(task)
+    if not is_ready:
+        _decide(task, hand)
+        with above:
+            _tell_decision(task, hand)
     _rearrange(task, hand.judged, scope)
     if not hand.left:
         _what_next(task)
@@ -173,25 +177,36 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
     return hand, told
 
 
-def _decisions(task: Task, hand: Hand) -> bool:
-    """State at which numbers of judgements a decision is possible, and whether one was made, and
-    return the latter. No system is named, because assessors judge blind."""
+def _tell_decision(task: Task, hand: Hand) -> bool:
+    """State at which numbers of judgements a decision is possible, and whether one was made. No
+    system is named, because assessors judge blind. Return false if this is not known yet."""
     if not deciding.tells_apart(task) or task.measure != deciding.MEASURE:
-        return False
+        return True
     passed, coming = deciding.around(task.n_pairs - hand.left, task.n_pairs)
-    key = f"_decided-{task.id}-{task.n_pairs}-{passed}"
-    if passed and key not in st.session_state:
-        st.session_state[key] = _decided_at(task)
-    if decided := st.session_state.get(key):
+    if passed and _decision_key(task, passed) not in st.session_state:
+        return False
+    if decided := st.session_state.get(_decision_key(task, passed)):
         rest = ": you may stop, or judge the rest" * bool(hand.left)
         st.markdown(f"**Decided at {decided:,} judgements{rest}.**")
+        if hand.left:
+            _what_next(task)
         return True
     more = " and ".join(f"{n:,}" for n in coming)
     drawing.caption(
         f"No decision at {passed:,} judgements." * bool(passed),
-        f"A decision is possible at {more} judgements." * bool(coming),
+        f"A decision is possible at {more} judgements (all assessors together)." * bool(coming),
     )
-    return False
+    return True
+
+
+def _decision_key(task: Task, passed: int) -> str:
+    return f"_decided-{task.id}-{task.n_pairs}-{passed}"
+
+
+def _decide(task: Task, hand: Hand) -> None:
+    """Compute whether the task is decided at the last look."""
+    passed, _ = deciding.around(task.n_pairs - hand.left, task.n_pairs)
+    st.session_state[_decision_key(task, passed)] = _decided_at(task)
 
 
 def _decided_at(task: Task) -> int | None:

@@ -81,7 +81,8 @@ def section() -> None:
         _texts(to, reports[0], files)
     else:
         _runs(to, reports, files)
-    _tell_refused()
+    if to != NEW:  # There the reason stands beside the name.
+        _tell_refused()
 
 
 def _dataset() -> str:
@@ -288,13 +289,16 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
     stored = {part.system for part in reading.store().parts("hits", to)}
     same = [] if options["repeat"] else figures.repeated(names)
     if same:
-        several = f"Several runs have the name {', '.join(same)}"
-        st.warning(escaping.text(f"{several}: give each its own name, or skip some."))
+        st.warning(escaping.text(_several(same)))
     how = {name: options[name] for name in ("replace", "repeat")}
     how["as_version"] = options["version"] is not None
     if words := figures.taken(names, stored, to, **how):
         st.warning(escaping.text(words))
     return bool(same)
+
+
+def _several(names: Sequence[str]) -> str:
+    return f"Several runs have the name {', '.join(names)}: give each its own name, or skip some."
 
 
 def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
@@ -361,12 +365,15 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         drawing.caption(
             "Without judgements, runs can only be compared; with judgements they are also scored."
         )
-    place = st.empty()
+    place, said = st.empty(), st.container()
     given, chosen, left = _chosen(fit, runs)
     with place.container():
         report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
         name, options, pressed = _form(report, "Import")
-    if pressed and _is_allowed(name, options["language"]):
+    with said:
+        is_allowed = pressed and _is_allowed(name, options["language"], chosen["System"])
+        _tell_refused()
+    if is_allowed:
         about = {"name": name, "as": [kind for kind, _ in given], "options": options}
         about["systems"] = chosen["System"].fillna("").tolist()
         about |= {"how": _hows(made_of := [file for _, file in given], chosen)}
@@ -376,10 +383,14 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         _done(name, told + refused * told[0]["ok"], sorted(left), lands=True)
 
 
-def _is_allowed(name: str, language: str) -> bool:
-    """Return true if a dataset can have this name; if not, say why, before files are read."""
+def _is_allowed(name: str, language: str, systems: Series) -> bool:
+    """Return true if a dataset can have this name and runs of these systems; if not, say why,
+    before files are read."""
     if not name:
         st.error("The dataset needs a name: fill in Name above.")
+        return False
+    if same := figures.repeated(name for name in systems if name):
+        st.error(escaping.text(_several(same)))
         return False
     try:
         own(name, language=language)
@@ -481,9 +492,8 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         st.rerun()
     st.session_state["_imported"] = to, answers, list(left)
-    good = sum(answer["ok"] for answer in answers)
-    of = "" if good == len(answers) else f" {good:,} of {len(answers):,}"
-    st.toast(escaping.text(f"Imported{of} into {to}"))
+    is_whole = all(answer["ok"] for answer in answers)
+    st.toast(escaping.text(f"{to}: {figures.outcome(answers)}"))
     navigation.at_top()
     st.session_state["_uploads"] += 1
     uploaded.forget()
@@ -491,8 +501,9 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
     reading.AHEAD.await_published()
     if lands:
         st.session_state["_made_dataset"] = to
-    if lands and good == len(answers):
-        navigation.to("compare" if good > 2 else "dataset", dataset=to)
+    if lands and is_whole:
+        runs = sum(bool(answer["system"]) for answer in answers)
+        navigation.to("compare" if runs > 1 else "dataset", dataset=to)
     st.rerun()
 
 
@@ -511,11 +522,10 @@ def _tell_results(of: str, files: Sequence[File]) -> None:
     if to != of or files:
         st.session_state.pop("_imported", None)
         return
-    good = sum(answer["ok"] for answer in answers)
     st.header(escaping.text(f"Imported into {to}"), anchor=False)
     _table(figures.results(answers))
     drawing.caption(
-        f"{good:,} imported, {len(answers) - good:,} refused.",
+        f"{figures.outcome(answers)}.",
         f"Skipped, as you chose: {', '.join(left)}." if left else "",
     )
     with st.container(horizontal=True):

@@ -73,7 +73,7 @@ def _switch(there: Sequence[str], asked: str, *, usual: str, both: bool) -> None
         run = page_run.current()
         run.choice = chosen if shown == ADDED else None
         run.added = chosen
-        drawing.caption(_said(chosen) + _alone(asked) * (shown == ADDED))
+        drawing.caption(_said(chosen, asked) + _alone(asked) * (shown == ADDED))
 
 
 def finish() -> None:
@@ -86,11 +86,15 @@ def finish() -> None:
 
 def _has_added(dataset: str) -> bool:
     """Return true if a dataset, or a part of it, has added judgements."""
-    parts = DATASETS[dataset].parts if dataset in DATASETS else ()
     return any(
         reading.read(select_added.number, dataset=one, added=False)["n_rows"].iloc[0]
-        for one in (dataset, *parts)
+        for one in _parts(dataset)
     )
+
+
+def _parts(dataset: str) -> tuple[str, ...]:
+    """Return a dataset and its parts."""
+    return dataset, *(DATASETS[dataset].parts if dataset in DATASETS else ())
 
 
 def download(dataset: str) -> None:
@@ -154,8 +158,10 @@ def _choose(there: Sequence[str], *, beside: bool) -> Choice:
     return Choice(rule, tuple(sources))
 
 
-def _said(choice: Choice) -> str:
-    found = reading.read(select_added.counted, sources=list(choice.sources), added=False)
+def _said(choice: Choice, asked: str) -> str:
+    """Count the added judgements that count, on the dataset `asked` or, if none is, on all."""
+    of, sources = _parts(asked) if asked else (), list(choice.sources)
+    found = reading.read(select_added.counted, sources=sources, of=of, added=False)
     total = found.iloc[0]
     if not total.n_judgements:
         return "No added judgements count. Choose some under How to combine judgements."

@@ -50,7 +50,7 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
         page.get_by_text("Errors and warnings").wait_for()
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_text("Imported into covid").wait_for()
-        page.get_by_text(f"{number + 1} imported, 1 refused.").wait_for()
+        page.get_by_text(f"{number} runs imported, 1 refused.").wait_for()
         store = Store(Settings(home=tmp_path / "home"))
     assert list((tmp_path / "home" / "uploads").iterdir()) == []
     (queries,) = store.parts("queries", "covid")

@@ -390,7 +390,7 @@ def test_the_form_says_when_the_pair_is_decided_but_not_how(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     task = pair_task(bench.store)
     said = shown(opened("annotate", "ada", task=task.id))
-    assert "A decision is possible at 60 and 100 judgements." in said
+    assert "A decision is possible at 60 and 100 judgements (all assessors together)." in said
     judge_pair(bench.store, task, 60)
     app = opened("annotate", "ada", task=task.id)
     said = shown(app)

@@ -86,3 +86,10 @@ def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:
 )
 def test_a_new_dataset_is_offered_a_free_name(archive: str, taken: set[str], name: str) -> None:
     assert importing.free_name(archive, taken) == name
+
+
+def test_the_outcome_of_an_import_counts_runs_and_refusals() -> None:
+    dataset, run = {"system": "", "ok": True}, {"system": "a", "ok": True}
+    refused = {"system": "", "ok": False}
+    assert importing.outcome([dataset, run, run, refused]) == "2 runs imported, 1 refused"
+    assert importing.outcome([dataset]) == "1 imported, 0 refused"

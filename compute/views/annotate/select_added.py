@@ -15,10 +15,16 @@ _COUNTING += ["imported", "entry", "takes_back"]
 
 
 @question()
-def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
-    """Count the added judgements: source, n_judgements, n_people, n_pairs. The first row, whose
-    source is absent, is over all of the sources."""
-    rows = cursor.sql(f"select {', '.join(_COUNTING)} from added_judgements order by id").df()
+def counted(
+    cursor: DuckDBPyConnection, sources: Sequence[str], of: Sequence[str] = ()
+) -> DataFrame:
+    """Count the added judgements `of` these datasets (default: all): source, n_judgements,
+    n_people, n_pairs. The first row, whose source is absent, is over all of the sources."""
+    rows = cursor.execute(
+        f"select {', '.join(_COUNTING)} from added_judgements"
+        " where len($of) = 0 or list_contains($of, dataset) order by id",
+        {"of": list(of)},
+    ).df()
     standing = labels(rows, sources)
     groups = [(None, standing), *standing.groupby("source")]
     found = [

@@ -8,6 +8,8 @@ from typing import Any
 
 from pandas import DataFrame
 
+from compute.base.words import counted
+
 Record = Mapping[str, Any]
 """A report of `intake.doctor`, as JSON values."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
@@ -115,6 +117,15 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     if frame.empty:
         return frame
     return frame.sort_values("Blocks import", ascending=False, kind="stable", ignore_index=True)
+
+
+def outcome(answers: Iterable[Record]) -> str:
+    """Say how many runs (files, if none is a run) were imported, and how many files refused."""
+    answers = list(answers)
+    bad = sum(not answer["ok"] for answer in answers)
+    runs = sum(bool(answer["system"]) and answer["ok"] for answer in answers)
+    good = counted(runs, "run") if runs else f"{len(answers) - bad:,}"
+    return f"{good} imported, {bad:,} refused"
 
 
 def repeated(names: Iterable[str]) -> list[str]:

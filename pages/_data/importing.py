@@ -70,12 +70,11 @@ def section() -> None:
     with st.container():  # without it, parts below would move and appear twice while being drawn
         reports = _looked_at(to, files)
         _ask(reports, files)
-    bare = to in set(read(catalogue.unjudged, added=False)["dataset"])
-    kinds = ["run", *_TEXTS * _lacks_texts(to), *["qrels"] * bare]
-    _report(reports, list(_KINDS) if to == NEW else kinds)
+    kinds = list(_KINDS) if to == NEW else _addable(to)
+    _report(reports, kinds)
     if to == NEW:
         _new_dataset(reports, files)
-    elif bare and len(files) == 1 and _is_fit(reports[0], "qrels"):
+    elif "qrels" in kinds and len(files) == 1 and _is_fit(reports[0], "qrels"):
         _judgements(to, files)
     elif len(files) == 1 and reports[0]["report"]["kind"] in _TEXTS and _ARCHIVE in kinds:
         _texts(to, reports[0], files)
@@ -96,6 +95,12 @@ def _dataset() -> str:
     with pickers.pickers():
         titles = dataset_facts.titles()
         return pick("Import into", names, "to", width=320, titles=titles)
+
+
+def _addable(to: str) -> list[str]:
+    """Return the kinds of files that a stored dataset takes."""
+    is_unjudged = to in set(read(catalogue.unjudged, added=False)["dataset"])
+    return ["run", *_TEXTS * _lacks_texts(to), *["qrels"] * is_unjudged]
 
 
 def _lacks_texts(to: str) -> bool:

@@ -182,10 +182,13 @@ def _tell_decision(task: Task, hand: Hand) -> bool:
     system is named, because assessors judge blind. Return false if this is not known yet."""
     if not deciding.tells_apart(task) or task.measure != deciding.MEASURE:
         return True
-    passed, coming = deciding.around(task.n_pairs - hand.left, task.n_pairs)
-    if passed and _decision_key(task, passed) not in st.session_state:
+    n = task.n_pairs - hand.left
+    passed, coming = deciding.around(n, task.n_pairs)
+    known = _known_decisions(task, n)
+    if passed and passed not in known:
         return False
-    if decided := st.session_state.get(_decision_key(task, passed)):
+    decided = known.get(passed)
+    if decided:
         rest = ": you may stop, or judge the rest" * bool(hand.left)
         st.markdown(f"**Decided at {decided:,} judgements{rest}.**")
         if hand.left:
@@ -193,31 +196,38 @@ def _tell_decision(task: Task, hand: Hand) -> bool:
         return True
     more = " and ".join(f"{n:,}" for n in coming)
     drawing.caption(
-        f"No decision at {passed:,} judgements." * bool(passed),
+        f"No decision at {passed:,} judgements." * (decided == 0),
         f"A decision is possible at {more} judgements (all assessors together)." * bool(coming),
     )
     return True
 
 
-def _decision_key(task: Task, passed: int) -> str:
-    return f"_decided-{task.id}-{task.n_pairs}-{passed}"
+def _known_decisions(task: Task, n: int) -> dict[int, int | None]:
+    """Return the session's results of `_decided_at` by look, without looks after `n` judgements,
+    since an undone judgement may be given another grade."""
+    known = st.session_state.setdefault(f"_decided-{task.id}-{task.n_pairs}", {})
+    for look in [look for look in known if look > n]:
+        del known[look]
+    return known
 
 
 def _decide(task: Task, hand: Hand) -> None:
     """Compute whether the task is decided at the last look."""
-    passed, _ = deciding.around(task.n_pairs - hand.left, task.n_pairs)
-    st.session_state[_decision_key(task, passed)] = _decided_at(task)
+    n = task.n_pairs - hand.left
+    passed, _ = deciding.around(n, task.n_pairs)
+    _known_decisions(task, n)[passed] = _decided_at(task)
 
 
 def _decided_at(task: Task) -> int | None:
-    """Return the number of judgements at which a task was decided; None if it was not."""
+    """Return the number of judgements at which a task was decided; 0 if it was not, and None if
+    there is no estimate."""
     try:
         with reading.newest_judgements():
             sample = Sample.of(Served(), task, task.measure)
             decision = deciding.decision(reading.store(), task, sample.frame, sample.judged())
     except BeirscopeError:  # The page of the verdict states it; the form stays usable.
         return None
-    return decision.n if decision else None
+    return decision.n if decision else 0
 
 
 def _what_next(task: Task) -> None:

@@ -41,6 +41,7 @@ _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
 _FIRST, _NONE = "Reranks", "–"
 _RERANKS = "The system whose lists this run reranks, if it does"
 _RUNS_ONLY = "No judgements? Import the runs, compare their rankings, then judge documents."
+_UNSCORED = "Without judgements, runs can only be compared; with judgements they are also scored."
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
@@ -247,7 +248,7 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
     if not fit:
         st.info(
             "None of these files is a run. If their dataset is not stored yet, choose “A new"
-            f" dataset” above.{escaping.text(figures.stopped(answers))}"
+            f" dataset” above. {escaping.text(figures.stopped(answers))}"
         )
         return
     st.header("Import", anchor=False)
@@ -362,14 +363,11 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
     if len(makers) > 1 or kinds.count("queries") > 1 or not (makers or runs):
         st.info(
             "A new dataset takes one BEIR archive, or at most one qrels file and one topics file,"
-            f" with any number of runs.{escaping.text(figures.stopped(answers))}"
+            f" with any number of runs. {escaping.text(figures.stopped(answers))}"
         )
         return
     st.header("The new dataset", anchor=False)
-    if not makers:
-        drawing.caption(
-            "Without judgements, runs can only be compared; with judgements they are also scored."
-        )
+    drawing.caption(_UNSCORED * (not makers))
     place, said = st.empty(), st.container()
     given, chosen, left = _chosen(fit, runs)
     with place.container():
@@ -380,7 +378,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         _tell_refused()
     if is_allowed:
         about = {"name": name, "as": [kind for kind, _ in given], "options": options}
-        about["systems"] = chosen["System"].fillna("").tolist()
+        about |= {"systems": chosen["System"].fillna("").tolist()}
         about |= {"how": _hows(made_of := [file for _, file in given], chosen)}
         with place.container():  # shown instead of the button
             told = _work("Taking in", made_of, "take dataset", **about)

@@ -54,7 +54,7 @@ def test_files_are_reported_under_their_own_names_and_then_taken_in(at_home: Ben
     refused = figures.refusals(told)
     assert [answer["file"] for answer in refused] == ["none.run", "qrels.txt"]
     assert "line 2" in refused[0]["said"]
-    assert figures.stopped(told).startswith(" none.run: ") and "line 2" in figures.stopped(told)
+    assert figures.stopped(told).startswith("none.run: ") and "line 2" in figures.stopped(told)
     options = {"replace": False, "drop_equal_ids": False}
     names = ["mine", "", "third"]
     told = asked(at_home, "take runs", FILES, dataset="tiny", systems=names, options=options)

@@ -397,3 +397,9 @@ def test_the_form_says_when_the_pair_is_decided_but_not_how(
     assert "Decided at 60 judgements: you may stop, or judge the rest." in said
     assert "good" not in said.split() and "poor" not in said.split()
     assert "Verdict on the two systems" in [button.label for button in app.button]
+    last = queue.exchange(bench.store, task, ADA).last
+    assert last
+    queue.exchange(bench.store, task, ADA, [answer(last.id, act="undo")])
+    assert "A decision is possible at 60 and 100 judgements" in shown(app.run())
+    queue.exchange(bench.store, task, ADA, [answer(last.id, act="skip")])
+    assert "Decided at 60 judgements" in shown(app.run())

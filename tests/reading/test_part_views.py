@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -73,3 +74,16 @@ def test_texts_are_written_in_small_row_groups_and_other_rows_in_large_ones(
     few = texts.set_column(2, "text", pa.array(["word"] * 3000))
     parts.write_part(file, parts.KINDS["documents"], few, {"dataset": "one"})
     assert pq.ParquetFile(file).metadata.num_row_groups == 1
+
+
+def test_a_damaged_file_concerns_only_the_questions_that_read_it(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "home")
+    publish_run(store, "one", "bm25", RUN, VALUES)
+    overlays = Overlays(store, open_version(store))
+    (damaged,) = (p for p in overlays.reading.parts.values() if p.kind == "scores")
+    damaged.path.write_bytes(b"")
+    for _ in range(2):
+        with overlays.cursor(0, datasets=["one"]) as cursor:
+            assert cursor.execute(ONE, {"name": "one"}).fetchall() == [("bm25", "d1")]
+            with pytest.raises(duckdb.Error):
+                cursor.execute("select * from scores where dataset = 'one'")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
@@ -99,7 +100,11 @@ class Overlays:
         with self._narrows:
             if of not in self._schemas:
                 schema = f"only_{len(self._schemas)}"
-                self.reading.narrow(self._store.home, of, schema)
+                try:
+                    self.reading.narrow(self._store.home, of, schema)
+                except duckdb.Error:
+                    # A file is damaged, which concerns only the queries that read it.
+                    schema = "main"
                 self._schemas[of] = schema
             return self._schemas[of]
 

@@ -112,7 +112,7 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
             + "; unjudged documents are estimated, not counted as not relevant.",
             f"The estimate is of these queries, from {found.n_judged:,} sampled judgements of"
             f" documents {_drawn(task.measure)}."
-            + " A difference of .1 is one relevant document in each top 10."
+            + " A difference of .1 is one relevant document per top 10 on average."
             * (task.measure == MEASURE),
             "The 95% CI holds for a single look at the results.",
             f"The decisions share an error rate of 5% ({', '.join(spent)}; alpha spending), so"

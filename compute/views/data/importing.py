@@ -183,9 +183,9 @@ def stopping(report: Record) -> str:
 
 
 def stopped(answers: Iterable[Record]) -> str:
-    """Say why checked files are not imported, with a space before each sentence."""
+    """Say why checked files are not imported, in a sentence each."""
     reports = (answer["report"] for answer in answers if "report" in answer)
-    return "".join(f" {one['path']}: {why}." for one in reports if (why := stopping(one)))
+    return " ".join(f"{one['path']}: {why}." for one in reports if (why := stopping(one)))
 
 
 def results(answers: Iterable[Record]) -> DataFrame:

@@ -47,8 +47,8 @@ from compute.judgements.tasks import tasks
 from compute.recompute import run as recompute
 from compute.store import damage, provenance
 from compute.store.loading import Bench, Loaded
-from compute.store.own_datasets import own_datasets
-from compute.store.store import Store
+from compute.store.own_datasets import of_parts, own_datasets
+from compute.store.store import Part, Store
 
 FORM = "judge"
 """The source of such grades in their provenance."""
@@ -167,11 +167,12 @@ def planned(settings: Settings, plan: Plan) -> Plan:
     return replace(plan, **about, answer=settings.judge_tokens)
 
 
-def judgeable(store: Store) -> list[str]:
-    """Return the datasets that have stored runs and stored texts."""
-    own, texts = own_datasets(store), {part.dataset for part in store.parts("documents")}
-    names = sorted({part.dataset for part in store.parts("hits")})
-    return [name for name in names if dataset(name, own).collection in texts]
+def judgeable(parts: Sequence[Part]) -> list[str]:
+    """Return the datasets that have runs and texts among a store's parts."""
+    known = dict(DATASETS) | of_parts(parts)
+    texts = {part.dataset for part in parts if part.kind == "documents"}
+    names = sorted({part.dataset for part in parts if part.kind == "hits"})
+    return [name for name in names if name in known and known[name].collection in texts]
 
 
 def allow(store: Store, name: str, address: str, person: str = "") -> None:

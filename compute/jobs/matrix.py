@@ -87,7 +87,9 @@ def matrix(
     seen = Seen(store, named, parts)
     found = _cells(seen, [(name, row) for name in seen.systems for row in seen.datasets])
     rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
-    return DataFrame(rows, columns=["system", "dataset", "state", "remark", "task"])
+    # The page goes through these columns often, which takes longer if Arrow holds the strings.
+    columns = ["system", "dataset", "state", "remark", "task"]
+    return DataFrame(rows, columns=columns, dtype=object)
 
 
 def cells(store: Store, targets: Iterable[Target]) -> dict[Target, Cell]:

@@ -13,7 +13,7 @@ from compute.jobs import Job
 from compute.judgements.asking import journal
 from compute.judgements.tasks import tasks
 from compute.store.store import Store
-from pages._shared import dataset_facts, drawing, escaping, sign_in, system_pickers
+from pages._shared import dataset_facts, drawing, escaping, reading, sign_in, system_pickers
 
 _POOL = ""
 """Option instead of a task: unjudged top documents of runs."""
@@ -21,7 +21,7 @@ _POOL = ""
 
 def start(store: Store) -> None:
     """Draw a form that estimates the cost of judging, asks for consent and limits, and starts."""
-    datasets = machine_judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
+    datasets = machine_judging.judgeable(reading.parts()) if sign_in.may(sign_in.OPERATOR) else []
     if not datasets:
         return
     with st.expander("LLM judging", icon=":material/smart_toy:"):

@@ -40,11 +40,12 @@ def panel(
     look = looks.palette(theme)
     machines = order(rows)
     lines = list(_fronts(shown, (cost, measure), ends, machines))
+    named = placed(shown, cost, ends, lines, theme, wide)
     return go.Figure(
         data=[*_lines(lines, machines, look), _marks(shown, cost, measure, machines, theme)],
         layout={
-            "annotations": list(_names(shown, cost, ends, lines, theme, wide)),
-            "shapes": list(_leaders(shown, cost, ends, lines, theme, wide)),
+            "annotations": list(_names(shown, named[1], ends, theme, wide)),
+            "shapes": list(_leaders(*named, ends, theme, wide)),
             **_frame(cost, measure, ends, wide),
         },
     )
@@ -189,15 +190,15 @@ def _place(cost: float, value: float, spans: tuple[Span, Span], wide: int) -> tu
     return across, (y1 - value) / (y1 - y0) * (HEIGHT - HEAD - FOOT)
 
 
-def boxes(
+def placed(
     rows: DataFrame,
     cost: str,
     spans: tuple[Span, Span],
     lines: Sequence[Line],
     theme: str,
     wide: int = WIDTH,
-) -> list[labels.Label]:
-    """Return the label of each mark's name, in pixels from the upper left of the plot."""
+) -> tuple[list[labels.Mark], list[labels.Label]]:
+    """Return the marks and the labels of their names, in pixels from the upper left of the plot."""
     marks = _named(rows, cost, spans, theme, wide)
     covered = [
         box
@@ -206,7 +207,7 @@ def boxes(
         for box in labels.along(*_place(*one, spans, wide), *_place(*other, spans, wide))
     ]
     within = labels.Box(0, 0, wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT)
-    return labels.place(marks, within, covered)
+    return marks, labels.place(marks, within, covered)
 
 
 def _named(
@@ -226,10 +227,9 @@ def _named(
 
 
 def _leaders(
-    rows: DataFrame,
-    cost: str,
+    marks: Sequence[labels.Mark],
+    boxes: Sequence[labels.Label],
     spans: tuple[Span, Span],
-    lines: Sequence[Line],
     theme: str,
     width: int,
 ) -> Iterator[dict[str, Any]]:
@@ -237,8 +237,7 @@ def _leaders(
     (x0, x1), (y0, y1) = spans
     wide, high = width - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     line = {"color": looks.palette(theme).muted, "width": 1}
-    marks = _named(rows, cost, spans, theme, width)
-    for ends in labels.leaders(marks, boxes(rows, cost, spans, lines, theme, width)):
+    for ends in labels.leaders(marks, boxes):
         # On a logarithmic axis a shape's position is a value, like a mark's.
         across = [10 ** (x0 + place / wide * (x1 - x0)) for place in ends[::2]]
         down = [y1 - place / high * (y1 - y0) for place in ends[1::2]]
@@ -249,19 +248,15 @@ def _leaders(
 
 def _names(
     rows: DataFrame,
-    cost: str,
+    boxes: Sequence[labels.Label],
     spans: tuple[Span, Span],
-    lines: Sequence[Line],
     theme: str,
     width: int,
 ) -> Iterator[dict[str, Any]]:
     (x0, x1), (y0, y1) = spans
     wide, high = width - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     font = {"size": FONT, "color": looks.palette(theme).text}
-    if rows.empty:
-        return
-    placed = boxes(rows, cost, spans, lines, theme, width)
-    for label, title in zip(placed, rows["title"], strict=True):
+    for label, title in zip(boxes, rows["title"], strict=True):
         note = label.annotation(looks.escape(title, LETTERS), font)
         # On a logarithmic axis an annotation's position is a logarithm.
         yield note | {

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -186,7 +186,7 @@ def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
         (depth * wide, len(rgb) * high), Image.Resampling.NEAREST
     )
     file = io.BytesIO()
-    image.save(file, "png")
+    image.save(file, "png", compress_level=1)  # these pictures hardly shrink further
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
@@ -239,7 +239,7 @@ def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
     ends = np.append(starts[1:], n)
     across = np.linspace(0.5, depth + 0.5, 2 * _ACROSS + 1)[1::2]
     middles = (starts + ends) / 2
-    words = [_strip_said(panel, int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+    words = _strips_said(panel, starts, ends)
     points = traces.targets(
         np.tile(across, len(starts)).astype(np.float32),
         np.repeat(middles, len(across)).astype(np.float32),
@@ -250,13 +250,16 @@ def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
     figure.add_trace(points | {"unselected": {"marker": {"opacity": 0}}} | axes)
 
 
-def _strip_said(panel: Panel, start: int, stop: int) -> str:
-    """Return the tooltip of some queries: mean score and unjudged share."""
-    values, cells = panel.values[start:stop], panel.cells[start:stop]
-    filled = max(int((cells != EMPTY).sum()), 1)
-    of = f"queries {start + 1:,} to {stop:,}" if stop - start > 1 else f"query {stop:,}"
-    mean = looks.plain(float(np.nanmean(values)) if (~np.isnan(values)).any() else np.nan)
-    return f"{of}<br>mean score {mean}, {100 * (cells == HOLE).sum() / filled:.0f}% unjudged"
+def _strips_said(panel: Panel, starts: np.ndarray, ends: np.ndarray) -> Iterator[str]:
+    """Yield the tooltip of each strip of queries: mean score and unjudged share."""
+    scored = ~np.isnan(panel.values)
+    total, many = np.where(scored, panel.values, 0), scored.astype(int)
+    filled, holes = (panel.cells != EMPTY).sum(axis=1), (panel.cells == HOLE).sum(axis=1)
+    sums = (np.add.reduceat(each, starts).tolist() for each in (total, many, filled, holes))
+    for start, stop, value, n, full, unjudged in zip(starts, ends, *sums, strict=True):
+        of = f"queries {start + 1:,} to {stop:,}" if stop - start > 1 else f"query {stop:,}"
+        mean = looks.plain(value / n if n else np.nan)
+        yield f"{of}<br>mean score {mean}, {100 * unjudged / max(full, 1):.0f}% unjudged"
 
 
 @in_lists(_lists)

@@ -120,8 +120,7 @@ def test_names_do_not_collide(cost: str) -> None:
     )
     notes = drawn(rows, cost).layout.annotations
     assert len(notes) == 31
-    spans = panels.spans(rows, cost)
-    placed = panels.boxes(rows, cost, spans, [], "light")
+    _, placed = panels.placed(rows, cost, panels.spans(rows, cost), [], "light")
     crossing = sum(
         one.box.overlap(other.box) > 0 for i, one in enumerate(placed) for other in placed[:i]
     )
@@ -133,7 +132,7 @@ def test_in_one_column_names_are_placed_for_its_width() -> None:
     made: Any = panels.panel(rows, "latency_p50_ms", "nDCG@10", theme="print", narrow=True)
     assert made.layout.width == COLUMN
     spans = panels.spans(rows, "latency_p50_ms")
-    placed = panels.boxes(rows, "latency_p50_ms", spans, [], "print", COLUMN)
+    _, placed = panels.placed(rows, "latency_p50_ms", spans, [], "print", COLUMN)
     room = COLUMN - panels.LEFT - panels.RIGHT
     assert all(label.box.left >= 0 and label.box.right <= room for label in placed)
 

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
 from streamlit.testing.v1 import AppTest
 
 from compute import jobs
@@ -73,8 +73,11 @@ def test_the_overlap_of_stored_runs_is_that_of_their_lists(reading: Reading) -> 
     lists = cursor.execute("select * from hits where dataset = 'tiny'").df()
     sides = [lists[lists["system"] == name] for name in ("plain", HOSTILE)]
     wanted = overlap(*(side[["query_id", "doc_id", "rank"]] for side in sides))
-    pd.testing.assert_series_equal(found["rbo"], wanted, check_names=False)
+    assert_series_equal(found["rbo"], wanted, check_names=False)
     assert found["shared"].to_dict() == {"q1": 2, "q2": 0, "q3": 0}
+    few = compare_select.overlaps(cursor, ["tiny"], "plain", HOSTILE, ["q3", "q1", "none"])
+    assert_frame_equal(few.set_index("query_id"), found.loc[["q1", "q3"]])
+    assert compare_select.overlaps(cursor, ["tiny"], "plain", HOSTILE, []).empty
     assert compare_select.overlaps(cursor, ["tiny"], "plain", "nobody").empty
 
 

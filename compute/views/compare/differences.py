@@ -145,6 +145,13 @@ def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
     return both[above(sides[order] * better(measure) * both["difference"], 0)]
 
 
+def contenders(both: DataFrame, n: int) -> list[str]:
+    """Return the queries that can be among the n of `most_different` by the measure."""
+    gaps = Series(ranks(both["difference"].abs()), index=both.index)
+    last = gaps.nsmallest(n).max()
+    return both.loc[gaps <= last, "query_id"].unique().tolist()
+
+
 def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> DataFrame:
     """Return the n queries where two systems differ most, by the measure or by rank-biased overlap.
     `alike` (dataset, query_id, rbo, shared) lacks queries that neither system answers. The other

@@ -112,7 +112,7 @@ def page(ask: Ask) -> Steps:
     runs = runs[several | runs["dataset"].eq(asked)]
     view: View = yield Row(partial(_controls, ask, runs))
     if not view.b:
-        yield from _alone(view)
+        yield from offers.one_run(view.dataset, view.titles)
         return
     if view.a == view.b:
         yield Message("System A and system B are the same: choose two different ones.")
@@ -139,18 +139,6 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
     yield Button("Swap A and B", Link(names={"a": b, "b": a}), icon="swap_horiz")
     titles = offers.system_titles(ask)
     return View(ask, dataset, a, b, (titles.get(a, a), titles.get(b, b)), measure, parts)
-
-
-def _alone(view: View) -> Iterator[Step]:
-    """Say why a dataset's only run cannot be compared, and how to get a second run."""
-    dataset, run = view.titles
-    yield Message(f"{dataset} has only one run, {run}; a comparison needs two.")
-    yield Row(
-        [
-            Button("Import a run", Link("data", {"show": "Import", "to": view.dataset})),
-            Button("Run a system", Link("jobs", {"datasets": [view.dataset]})),
-        ]
-    )
 
 
 def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
@@ -209,10 +197,11 @@ def _scored(view: View) -> Steps:
     place = yield Slot(replaced=True)
     yield Section(answer := partial(_answer, view, verdict, tested, place))
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
-    yield Note([tables.weighted(view.ask(select.weighted, **how), view.titles, view.measure)])
+    weighted = view.ask(select.weighted, **how) if offers.weights(view.ask) else DataFrame()
+    yield Note([tables.weighted(weighted, view.titles, view.measure)])
     holes = yield from _unjudged(view)
     yield from _differences(view, both, verdict)
-    alike = cache(partial(view.ask, select.overlaps, **view.asked))
+    alike = partial(view.ask, select.overlaps, **view.asked)
     different = partial(_most_different, view, both, alike, holes)
     yield Section(different, ("different",), "Queries that differ most", asks=("by",))
     tests = partial(_tests, view, tested, (yield Section(partial(_corrected, view, answer))))
@@ -376,17 +365,21 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
 
 
 def _most_different(
-    view: View, both: DataFrame, alike: Callable[[], DataFrame], holes: DataFrame
+    view: View, both: DataFrame, alike: Callable[..., DataFrame], holes: DataFrame
 ) -> Steps:
     """Yield the queries where the systems differ most; a click opens one."""
-    orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or len(alike())]
+    # All lists take a while to compare; an order by the measure needs only a few.
+    of = partial(comparing.contenders, n=SHOWN)
+    listed = len(alike(queries=of(both))) or len(alike())
+    orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or listed]
     titles: Any = {"titles": comparing.ORDERS, "width": 210}
     order = yield Choice("by", "Sort by", orders, noun="order", **titles)
     both = comparing.where_ahead(both, order, view.measure)
     if both.empty:
         yield Message("No query is in this group: choose another order.")
         return
-    rows = comparing.most_different(both, alike(), order, SHOWN).astype({"shared": "Int64"})
+    some = {} if order == comparing.BY_RANKING else {"queries": of(both)}
+    rows = comparing.most_different(both, alike(**some), order, SHOWN).astype({"shared": "Int64"})
     keys, names = ["dataset", "query_id"], {"value_a": "hole_a", "value_b": "hole_b"}
     rows = rows.merge(holes.rename(columns=names)[[*keys, *names.values()]], "left", keys)
     yield Table(

@@ -147,24 +147,29 @@ def weighted(
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 """Depths at which the overlap of two lists is reported."""
+_SOME = "and query_id in (select unnest($queries))"
 _LENGTHS = """
-select query_id, count(*) as n from read_parquet($files) where rank <= $depth group by query_id
+select query_id, count(*) as n from read_parquet($files) where rank <= $depth {some}
+group by query_id
 """
 _MET = """
 select query_id, greatest(one.rank, other.rank) as met_at
-from (select query_id, doc_id, rank from read_parquet($one) where rank <= $depth) as one
-join (select query_id, doc_id, rank from read_parquet($other) where rank <= $depth) as other
+from (select query_id, doc_id, rank from read_parquet($one) where rank <= $depth {some}) as one
+join (select query_id, doc_id, rank from read_parquet($other) where rank <= $depth {some}) as other
     using (query_id, doc_id)
 """
 
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
-def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """Return the similarity of the two rankings of every answered query: dataset, query_id, rbo
-    (over the first `rbo.DEPTH` ranks), shared (number of documents in both top 10s), and at_k for
-    each of DEPTHS (the shared part of the first k documents). No rows if the lists of one system
-    are not stored."""
-    found = [_of_kind(cursor, name, _overlaps(cursor, name, a, b)) for name in sorted(datasets)]
+def overlaps(
+    cursor: Cursor, datasets: Sequence[str], a: str, b: str, queries: Sequence[str] | None = None
+) -> DataFrame:
+    """Return the similarity of the two rankings of every answered query, or only of `queries`:
+    dataset, query_id, rbo (over the first `rbo.DEPTH` ranks), shared (number of documents in both
+    top 10s), and at_k for each of DEPTHS (the shared part of the first k documents). No rows if the
+    lists of one system are not stored."""
+    found = [_overlaps(cursor, name, a, b, queries) for name in sorted(datasets)]
+    found = [_of_kind(cursor, *of) for of in zip(sorted(datasets), found, strict=True)]
     return pd.concat(found, ignore_index=True)
 
 
@@ -174,29 +179,32 @@ def _of_kind(cursor: Cursor, dataset: str, rows: DataFrame) -> DataFrame:
     return rows if queries is None else rows[rows["query_id"].isin(queries.to_pylist())]
 
 
-def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
+def _overlaps(
+    cursor: Cursor, dataset: str, a: str, b: str, some: Sequence[str] | None
+) -> DataFrame:
     """Return the rows of `overlaps` for one dataset."""
     one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
     if not one or not other:
         columns = {"dataset": "str", "query_id": "str", "rbo": "float", "shared": "int"}
         columns |= {f"at_{k}": "float" for k in DEPTHS}
         return DataFrame(columns=list(columns)).astype(columns)
+    given: dict[str, Any] = {"depth": rbo.DEPTH} | ({} if some is None else {"queries": list(some)})
+    lists, shared = (sql.format(some="" if some is None else _SOME) for sql in (_LENGTHS, _MET))
     counts = [
-        cursor.sql(_LENGTHS, params={"files": of, "depth": rbo.DEPTH}).to_arrow_table()
-        for of in (one, other)
+        cursor.sql(lists, params=given | {"files": of}).to_arrow_table() for of in (one, other)
     ]
     queries = pa.concat_tables(counts)["query_id"].unique().sort()
     lengths = np.zeros((2, len(queries)), np.int64)
     for own, of in zip(lengths, counts, strict=True):
         own[numbered(of["query_id"], queries)] = of["n"].to_numpy()
-    met = cursor.sql(_MET, params={"one": one, "other": other, "depth": rbo.DEPTH}).to_arrow_table()
+    met = cursor.sql(shared, params=given | {"one": one, "other": other}).to_arrow_table()
     query = numbered(met["query_id"], queries)
     depth = met["met_at"].to_numpy().astype(np.int64)
     values = rbo.of_shared(query, depth, *lengths)
-    shared = {k: np.bincount(query[depth <= k], minlength=len(queries)) for k in DEPTHS}
-    of = {f"at_{k}": n / np.minimum(lengths, k).max(axis=0) for k, n in shared.items()}
+    both = {k: np.bincount(query[depth <= k], minlength=len(queries)) for k in DEPTHS}
+    of = {f"at_{k}": n / np.minimum(lengths, k).max(axis=0) for k, n in both.items()}
     frame = DataFrame({"dataset": dataset, "query_id": queries.to_pandas()})
-    return frame.assign(rbo=values, shared=shared[10], **of)
+    return frame.assign(rbo=values, shared=both[10], **of)
 
 
 _TOPS = """

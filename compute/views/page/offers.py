@@ -225,6 +225,18 @@ def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
     yield Row([*ways, Button("Import judgements", Link("data", {"show": "Import", "to": name}))])
 
 
+def one_run(dataset: str, titles: tuple[str, str]) -> Iterator[Step]:
+    """Say why a dataset's only run cannot be compared, and how to get a second run. `titles` are
+    those of the dataset and its run."""
+    yield Message(f"{titles[0]} has only one run, {titles[1]}; a comparison needs two.")
+    yield Row(
+        [
+            Button("Import a run", Link("data", {"show": "Import", "to": dataset})),
+            Button("Run a system", Link("jobs", {"datasets": [dataset]})),
+        ]
+    )
+
+
 def without_runs(ask: Ask, dataset: Dataset) -> str:
     """Say why nothing computed is shown for a dataset, and how to get a first run."""
     if is_unjudged(ask, dataset.name):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame, Series
+from pandas.testing import assert_frame_equal
 from scipy import stats
 
 from compute.evaluate import significance
@@ -129,6 +130,20 @@ def test_parts_stand_alone_until_both_systems_have_all() -> None:
 
 def test_across_datasets_less_is_better_with_holes() -> None:
     assert across("Hole@10").iloc[0][["a_better", "b_better"]].tolist() == [7, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_only_contenders_need_the_overlap_of_their_lists(seed: int) -> None:
+    rng, ids = np.random.default_rng(seed), [f"q{n}" for n in range(60)]
+    named = {"dataset": rng.choice(["one", "two"], 60), "query_id": ids}
+    both = DataFrame(named | {"difference": rng.integers(-2, 3, 60) / 2})
+    alike = both[["dataset", "query_id"]].assign(rbo=rng.random(60), shared=rng.integers(0, 11, 60))
+    some = alike[alike["query_id"].isin(differences.contenders(both, 7))]
+    found = [
+        differences.most_different(both, of, differences.BY_MEASURE, 7) for of in (alike, some)
+    ]
+    assert_frame_equal(*found)
+    assert len(some) < len(alike) or (both["difference"].abs() == 1).sum() > 53
 
 
 def test_the_queries_that_differ_most_by_the_measure_or_by_the_ranking() -> None:

@@ -19,7 +19,7 @@ from pandas import DataFrame
 from compute.base.files import make_folder
 from compute.base.settings import PROJECT
 
-SLOW = 0.02
+SLOW = 0.01
 """Seconds from which an answer is stored."""
 LARGEST, MOST = 4_000_000, 500_000_000
 """Bytes of the largest stored answer, and of all stored answers after `trim`."""

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from compute import systems
+from compute.datasets import DATASETS
+from compute.datasets.catalogue import own
 from compute.evaluate.measures import MEASURES
 from compute.intake import imports, query_labels
 from compute.recompute import run
@@ -15,10 +17,11 @@ from compute.store.own_datasets import own_datasets
 from compute.store.run_versions import Version
 from compute.views.compare.page import page as compare_page
 from compute.views.dataset.page import page
-from compute.views.page import Ask, Button, Figure, Link, Message, Note, Passage, Text
+from compute.views.page import Ask, Button, Figure, Link, Message, Note, Passage, Text, offers
 from compute.views.page import find as found_part
 from compute.views.page import parts as every_part
 from compute.views.page.store_ask import opened
+from compute.views.shared import catalogue
 from tests.support import filled
 from tests.support.filled import HOSTILE, RUNS
 
@@ -41,6 +44,13 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     filled.take_twelve(bench)
     with opened(bench.store) as ask:
         yield ask
+
+
+def test_the_record_of_a_dataset_is_the_catalogues_or_the_stores(ask: Ask) -> None:
+    assert offers.record(ask, "tiny") == own("tiny", relevance=offers.record(ask, "tiny").relevance)
+    for name in ("scifact", "cqadupstack", "nq-dpr", "pydocs-numpy"):
+        (row,) = ask(catalogue.facts, dataset=name).to_dict("records")
+        assert offers.record(ask, name) == DATASETS[name] and row["title"] == DATASETS[name].title
 
 
 def parts(ask: Ask, **chosen: Any) -> list[Any]:

@@ -39,7 +39,9 @@ def test_a_version_is_prepared_once_by_a_process_of_its_own(bench: Bench) -> Non
     home = bench.settings.home
     env = {**os.environ, "BEIRSCOPE_HOME": str(home), "BEIRSCOPE_THREADS": "1"}
     words = [sys.executable, "-c", "from compute.reading import stored_answers as s; s.SLOW = 0"]
-    words[-1] += "; from compute.exports import ahead; ahead.main()"
+    # Two of the pages do; all of them, for each dataset and measure that ship, take minutes.
+    words[-1] += "; from compute.exports import ahead; ahead.VARIED = ahead.VARIED[1:3]"
+    words[-1] += "; ahead.main()"
 
     def run() -> dict[str, int]:
         subprocess.run(words, cwd=PROJECT, env=env, check=True)

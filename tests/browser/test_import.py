@@ -51,6 +51,7 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
         page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_text("Imported into covid").wait_for()
         page.get_by_text(f"{number} runs imported, 1 refused.").wait_for()
+        _refuses_a_taken_name(page, address, reference / "qrels.txt.gz")
         store = Store(Settings(home=tmp_path / "home"))
     assert list((tmp_path / "home" / "uploads").iterdir()) == []
     (queries,) = store.parts("queries", "covid")
@@ -62,3 +63,14 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
         scores = run.read(store.parts("scores", "covid", part.system)[0])
         mean = scores[scores["measure"] == "nDCG@10"]["value"].mean()
         assert f"{mean:.4f}" == f"{official[name]:.4f}"
+
+
+def _refuses_a_taken_name(page: Page, address: str, qrels: Path) -> None:
+    go(page, f"{address}/data?show=Import&to=A+new+dataset")
+    page.locator(FILES).first.set_input_files([qrels])
+    name = page.get_by_label("Name (letters")
+    name.wait_for()
+    settled(page)
+    name.fill("Covid")
+    page.get_by_role("button", name="Import", exact=True).click()
+    page.get_by_text("Covid is already stored. Choose another name").wait_for()

@@ -145,6 +145,10 @@ def weighted(
     return DataFrame([counts | means | {"difference": row["difference"]} | told])
 
 
+ACROSS = [
+    *("dataset", "title", "whole", "n", "mean_a", "mean_b", "spread"),
+    *("a_more", "b_more", "equal"),
+]
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 """Depths at which the overlap of two lists is reported."""
 _SOME = "and query_id in (select unnest($queries))"
@@ -229,33 +233,34 @@ def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
     return pd.concat(found[1:] or found, ignore_index=True)
 
 
-@select(systems=("a", "b"), shows="runs")
-def across(a: str, b: str, measure: str) -> str:
-    """Select a row per dataset and part on which both systems have scores, in order: dataset,
-    title, whole (the dataset that it is part of, or empty), n (queries with both values), mean_a,
-    mean_b, spread (the standard deviation of the differences, with n - 1; null for one query),
-    a_more, b_more, equal (numbers of queries, by value)."""
-    return f"""
-        with valued as (
-            select dataset, query_id,
-                   any_value(value) filter (where system = $a) as value_a,
-                   any_value(value) filter (where system = $b) as value_b
-            from scores where measure = $measure and system in ($a, $b)
-            group by dataset, query_id
-        ), parted as (
-            select name as whole, unnest(parts) as dataset from datasets
-        )
-        select dataset, any_value(title) as title, coalesce(any_value(whole), '') as whole,
-               count(*) as n, favg(value_a) as mean_a, favg(value_b) as mean_b,
-               stddev_samp(value_a - value_b) as spread,
-               count(*) filter (where value_a - value_b > {TOLERANCE}) as a_more,
-               count(*) filter (where value_b - value_a > {TOLERANCE}) as b_more,
-               count(*) filter (where abs(value_a - value_b) <= {TOLERANCE}) as equal
-        from valued join datasets on dataset = name left join parted using (dataset)
-        where value_a is not null and value_b is not null
-        group by dataset
-        order by any_value(datasets.rowid)
-    """
+@question(systems=("a", "b"), shows="runs")
+def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
+    """Return a row per dataset and part on which both systems have scores, in the catalogue's
+    order: dataset, title, whole (the dataset that it is part of, or empty), n (queries with both
+    values), mean_a, mean_b, spread (the standard deviation of the differences, with n - 1; absent
+    for one query), a_more, b_more, equal (numbers of queries, by value)."""
+    every, found = parts(cursor), []
+    named = zip(every["dataset"], every["parts"], strict=True)
+    wholes = {part: whole for whole, own in named for part in own}
+    values = matrices.by_dataset(cursor, measure, every["dataset"].tolist(), [a, b])
+    for name, title in zip(every["dataset"], every["title"], strict=True):
+        both = values[name][:, ~np.isnan(values[name]).any(axis=0)]
+        if both.shape[1]:
+            about = {"dataset": name, "title": title, "whole": wholes.get(name, "")}
+            found.append(about | summary(both))
+    return DataFrame(found, columns=ACROSS)
+
+
+def summary(both: matrices.Values) -> dict[str, float]:
+    """Return the fields of `across` of the values of A and B (two rows) on the same queries."""
+    n, more = both.shape[1], both[0] - both[1]
+    counts = {
+        "a_more": (more > TOLERANCE).sum(),
+        "b_more": (-more > TOLERANCE).sum(),
+        "equal": (abs(more) <= TOLERANCE).sum(),
+    }
+    means = dict(zip(("mean_a", "mean_b"), both.mean(axis=1), strict=True))
+    return {"n": n, **means, "spread": more.std(ddof=1) if n > 1 else np.nan, **counts}
 
 
 @question(systems=("a", "b"), shows="runs")

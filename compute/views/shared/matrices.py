@@ -134,6 +134,15 @@ def of_parts(
     }
 
 
+def by_dataset(
+    cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
+) -> dict[str, Values]:
+    """Return the systems' values (systems x queries, nan if missing) on each of these datasets, not
+    on their parts."""
+    found = _found(cursor, measure, {name: [name] for name in datasets}, systems)
+    return {name: scores.values for name, scores in found.items()}
+
+
 def _all(parts: Mapping[str, Sequence[str]]) -> list[str]:
     return sorted({part for own in parts.values() for part in own})
 
@@ -155,10 +164,10 @@ def _found(
     moved = _moved(cursor, wanted)
     official = [part for part in wanted if part not in moved]
     nothing = Scores(pa.array([], pa.string()), np.empty((len(systems), 0)))
-    found = dict.fromkeys(wanted, nothing)
-    found |= score_arrays.of_measure(cursor, official, measure, systems)
-    found = {part: _of_kind(cursor, part, scores) for part, scores in found.items()}
-    return found | {part: _scores(cursor, part, measure, systems) for part in moved}
+    read = score_arrays.of_measure(cursor, official, measure, systems)
+    found = {part: _of_kind(cursor, part, scores) for part, scores in read.items()}
+    found |= {part: _scores(cursor, part, measure, systems) for part in moved}
+    return dict.fromkeys(wanted, nothing) | found
 
 
 def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:

@@ -78,6 +78,17 @@ def test_collections_with_the_same_words_have_places_of_their_own() -> None:
     )
 
 
+def test_two_languages_leave_room_for_the_names_of_each() -> None:
+    names = [f"{language}{n:02}" for language in ("en", "pl") for n in range(15)]
+    rng, square = np.random.default_rng(3), np.zeros((30, 30))
+    for own in (slice(15), slice(15, 30)):
+        square[own, own] = np.tril(0.1 + 0.4 * rng.random((15, 15)), -1)
+    square += square.T + np.eye(30)
+    points = similarity_matrix.layout(DataFrame(square, names, names)).to_numpy()
+    apart = np.hypot(*(points[:, None] - points[None]).T) + 1e9 * np.eye(30)
+    assert apart.min(axis=1).min() > 0.04 * np.ptp(points[:, 0])
+
+
 def test_a_pair_without_a_similarity_is_absent_and_still_has_a_place() -> None:
     square = similarity_matrix.matrix(pairs(("a", "b", 0.5), ("b", "c", 0.4)))
     assert np.isnan(square.to_numpy()[0, 2])

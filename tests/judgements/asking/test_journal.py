@@ -51,6 +51,7 @@ def test_what_was_asked_is_counted_and_asked_again_only_where_it_failed(store: S
         own.end(request, outcome, relevance=relevance, reason=outcome, tokens=5)
     own.begin(("q", "ended"), 10, LIMITS)
     assert journal.spent(store, "judge-1") == Spent(7, 40)
+    assert journal.spent(store, "another") == Spent(0, 0)
     with pytest.raises(Unavailable, match="stopped at the limit of 7 requests"):
         own.begin(("q", "more"), 10, LIMITS)
     with pytest.raises(Unavailable, match="limit of 49 tokens: 40 are spent or pending"):

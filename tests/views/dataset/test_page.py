@@ -184,6 +184,8 @@ def test_a_click_compares_a_system_with_the_baseline_and_the_baseline_with_the_b
 ) -> None:
     part = find(ask, "standing", dataset="own", measure="RR@10", against="a")
     assert [part.opens(name).names["b"] for name in "ab"] == ["b", "a"]
+    notes = part.drawn(theme="light", narrow=True).layout.annotations
+    assert [note.text for note in notes][-1] == "Hole@10" and len(notes) == 5
 
 
 def test_the_clicked_system_is_one_of_the_two_compared_and_query_starts_with_it(

@@ -163,6 +163,8 @@ def of_pair(
 ) -> Verdict | None:
     """Return the verdict on two systems from `task`, or from their own task; None without a task,
     or if `task` is None and the dataset has official judgements."""
+    if task is None and all(one.dataset != dataset for one in tasks.tasks(store)):
+        return None  # opening a version takes longer
     with opened(store, systems, choice) as ask:
         two = Two(ask, dataset, systems, systems)
         if task is None and dataset in set(ask(catalogue.unjudged, added=False)["dataset"]):

@@ -11,7 +11,6 @@ from pandas import DataFrame
 from compute.evaluate import pools, rank_intervals, significance
 from compute.exports.tables import places
 from compute.views.compare import differences
-from compute.views.compare import select as compare_select
 from compute.views.data.select import scores_shown
 from compute.views.dataset import query_outcomes
 from compute.views.dataset import select as dataset_select
@@ -165,7 +164,7 @@ def test_queries_above_and_below_a_baseline_are_counted_within_the_tolerance() -
     database = scored(("q", "a", 0.3), ("q", "b", NEARLY), ("r", "a", 0.3), ("r", "b", FEWER))
     moved: Any = asked.moved(database, ["d"], "nDCG@10", "a").set_index("system")
     assert moved.loc["b"].tolist() == [0, 1, 1]
-    across = compare_select.summary(np.array([[0.3, 0.3], [NEARLY, FEWER]]))
+    across = differences.summary(np.array([[0.3, 0.3], [NEARLY, FEWER]]))
     assert [across[name] for name in ("a_more", "b_more", "equal")] == [1, 0, 1]
 
 

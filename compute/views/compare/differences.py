@@ -2,14 +2,20 @@
 row per query with value_a and value_b, from `compare.select.pairs`. All parts of a dataset have
 equal weight, as in its mean."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
 from compute.evaluate.measures import better
 from compute.evaluate.significance import student
 from compute.evaluate.tolerance import above, equal, ranks
+
+SUMMARY = ("n", "mean_a", "mean_b", "spread", "a_more", "b_more", "equal")
+"""The queries with both values, the means, the standard deviation of the differences (with n - 1;
+absent for one query), and the numbers of queries by the larger value."""
 
 
 class Verdict(NamedTuple):
@@ -40,22 +46,26 @@ def verdict(pairs: DataFrame, measure: str) -> Verdict:
 
 
 def by_part(both: DataFrame, measure: str) -> DataFrame:
-    """Return a row per part, as `compare.select.across` does, with counts by the better system."""
-    worth = better(measure) * both["difference"]
-    told = both.assign(a=above(worth, 0), b=above(0, worth), same=equal(worth, 0))
-    return (
-        told.groupby("dataset")
-        .agg(
-            n=("difference", "size"),
-            mean_a=("value_a", "mean"),
-            mean_b=("value_b", "mean"),
-            spread=("difference", "std"),
-            a_better=("a", "sum"),
-            equal=("same", "sum"),
-            b_better=("b", "sum"),
-        )
-        .reset_index()
-    )
+    """Return a row per part: dataset, and SUMMARY with counts by the better system."""
+    rows = [
+        {"dataset": name, **summary(own[["value_a", "value_b"]].to_numpy(dtype=float).T)}
+        for name, own in both.groupby("dataset")
+    ]
+    return _by_better(DataFrame(rows, columns=["dataset", *SUMMARY]), measure)
+
+
+def summary(both: NDArray[np.float64]) -> dict[str, float]:
+    """Return the fields of SUMMARY of the values of A and B (two rows) on the same queries."""
+    n, more = both.shape[1], both[0] - both[1]
+    spread = more.std(ddof=1) if n > 1 else math.nan
+    counts = (int(of.sum()) for of in (above(more, 0), above(0, more), equal(more, 0)))
+    return dict(zip(SUMMARY, (n, *both.mean(axis=1), spread, *counts), strict=True))
+
+
+def _by_better(rows: DataFrame, measure: str) -> DataFrame:
+    """Name the counts by the better system instead of the larger value."""
+    first, second = ("a_more", "b_more") if better(measure) > 0 else ("b_more", "a_more")
+    return rows.rename(columns={first: "a_better", second: "b_better"})
 
 
 def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
@@ -78,8 +88,7 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
     mean_b, difference, low, high (95%), a_better, equal, b_better. `rows`: from
     `compare.select.across`. `datasets`: dataset, title, parts, in the order to return. Parts are
     merged into one row if both systems have every part."""
-    first, second = ("a_more", "b_more") if better(measure) > 0 else ("b_more", "a_more")
-    rows = rows.rename(columns={first: "a_better", second: "b_better"})
+    rows = _by_better(rows, measure)
     there = set(rows["dataset"])
     wholes = {
         one: list(parts) for one, parts in zip(datasets["dataset"], datasets["parts"], strict=True)

@@ -369,11 +369,10 @@ def _most_different(
 ) -> Steps:
     """Yield the queries where the systems differ most; a click opens one."""
     # All lists take a while to compare; an order by the measure needs only a few.
-    of = partial(comparing.contenders, n=SHOWN)
+    of, titles = partial(comparing.contenders, n=SHOWN), comparing.ORDERS
     listed = len(alike(queries=of(both))) or len(alike())
-    orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or listed]
-    titles: Any = {"titles": comparing.ORDERS, "width": 210}
-    order = yield Choice("by", "Sort by", orders, noun="order", **titles)
+    orders = [one for one in titles if one != comparing.BY_RANKING or listed]
+    order = yield Choice("by", "Sort by", orders, noun="order", titles=titles, width=210)
     both = comparing.where_ahead(both, order, view.measure)
     if both.empty:
         yield Message("No query is in this group: choose another order.")

@@ -13,9 +13,9 @@ from pandas import DataFrame
 
 from compute.evaluate import rbo, significance
 from compute.evaluate.families import FEWEST_EFFECTIVE, effective
-from compute.evaluate.tolerance import TOLERANCE
 from compute.reading import one_kind, query_families
 from compute.reading.questions import question, select
+from compute.views.compare import differences
 from compute.views.shared import matrices
 from compute.views.shared.matrices import numbered
 from compute.views.shared.part_files import files
@@ -145,10 +145,6 @@ def weighted(
     return DataFrame([counts | means | {"difference": row["difference"]} | told])
 
 
-ACROSS = [
-    *("dataset", "title", "whole", "n", "mean_a", "mean_b", "spread"),
-    *("a_more", "b_more", "equal"),
-]
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
 """Depths at which the overlap of two lists is reported."""
 _SOME = "and query_id in (select unnest($queries))"
@@ -236,31 +232,14 @@ def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
 @question(systems=("a", "b"), shows="runs")
 def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
     """Return a row per dataset and part on which both systems have scores, in the catalogue's
-    order: dataset, title, whole (the dataset that it is part of, or empty), n (queries with both
-    values), mean_a, mean_b, spread (the standard deviation of the differences, with n - 1; absent
-    for one query), a_more, b_more, equal (numbers of queries, by value)."""
+    order: dataset, title, and the fields of `differences.SUMMARY`."""
     every, found = parts(cursor), []
-    named = zip(every["dataset"], every["parts"], strict=True)
-    wholes = {part: whole for whole, own in named for part in own}
     values = matrices.by_dataset(cursor, measure, every["dataset"].tolist(), [a, b])
     for name, title in zip(every["dataset"], every["title"], strict=True):
         both = values[name][:, ~np.isnan(values[name]).any(axis=0)]
         if both.shape[1]:
-            about = {"dataset": name, "title": title, "whole": wholes.get(name, "")}
-            found.append(about | summary(both))
-    return DataFrame(found, columns=ACROSS)
-
-
-def summary(both: matrices.Values) -> dict[str, float]:
-    """Return the fields of `across` of the values of A and B (two rows) on the same queries."""
-    n, more = both.shape[1], both[0] - both[1]
-    counts = {
-        "a_more": (more > TOLERANCE).sum(),
-        "b_more": (-more > TOLERANCE).sum(),
-        "equal": (abs(more) <= TOLERANCE).sum(),
-    }
-    means = dict(zip(("mean_a", "mean_b"), both.mean(axis=1), strict=True))
-    return {"n": n, **means, "spread": more.std(ddof=1) if n > 1 else np.nan, **counts}
+            found.append({"dataset": name, "title": title, **differences.summary(both)})
+    return DataFrame(found, columns=["dataset", "title", *differences.SUMMARY])
 
 
 @question(systems=("a", "b"), shows="runs")

@@ -25,7 +25,7 @@ def adopt(*, yes: options.Yes = False) -> int:
 
 
 def trash(*, empty: bool = False) -> int:
-    """Print the content of the trash.
+    """List the contents of the trash.
 
     Args:
         empty: delete everything in the trash
@@ -41,7 +41,7 @@ def trash(*, empty: bool = False) -> int:
 
 def backup(folder: options.Folder, /) -> int:
     """Back up results, judgements and jobs to a folder, while people and workers continue.
-    The folder is new or contains an older backup. Exit status 2 means that damage was left out."""
+    The folder must be new or hold an older backup. Exit status 2 means that damage was left out."""
     bench = open_bench()
     done = backups.back_up(bench.store, folder, bench.progress)
     end_bar(bench)

@@ -29,7 +29,7 @@ UNTESTED = {
     ANSWERED: "Groups made from the scores cannot be tested; Dataset shows them.",
     REASON: "Groups by reason are tested only on runs that were stored after the last reason was"
     " given; Dataset shows them.",
-    RARE: "Groups by rare words need the corpus's word counts: python -m compute overlap compute.",
+    RARE: "Grouping by rare words needs the word counts: python -m compute overlap compute.",
 }
 """Reasons why a key is not offered."""
 

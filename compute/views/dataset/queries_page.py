@@ -88,7 +88,7 @@ def _outcome(view: View, rows: DataFrame, dataset: str, query_id: str) -> Link:
 def _alone(view: View, rows: DataFrame) -> Iterator[Step]:
     counts = query_outcomes.alone(rows)
     if counts.empty:
-        yield Message("On no query is a single system the best.")
+        yield Message("No query has a single best system.")
         return
     shown: Series = counts.head(MOST_ALONE)
     title = "Queries on which a single system is the best"

@@ -106,7 +106,7 @@ def _weighted(view: View, rows: DataFrame, key: str) -> Iterator[Step]:
     look: dict[str, Any] = {"opens": view.to_run, "carried": [[name] for name in by["system"]]}
     yield Table("weighted", title, by, figures.weighted_columns(), **look)
     about = "Weighted intervals and tests respect families and repeats, if there are any."
-    yield Note([about, "Systems that share a letter are not significantly different if weighted."])
+    yield Note([about, "With weights, systems that share a letter do not differ significantly."])
 
 
 def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Note:

@@ -186,8 +186,8 @@ def among_all(
     named = found.assign(
         p=found["p_adjusted"], **{side: np.array(systems)[found[side]] for side in "ab"}
     )
-    named = named.assign(by_family=board.families is not None)
-    return named[list(PAIRS if board.families is None else (*PAIRS, "by_family"))]
+    named = named[list(PAIRS)]
+    return named if board.families is None else named.assign(by_family=True)
 
 
 def pair(found: DataFrame, a: str, b: str) -> Series:

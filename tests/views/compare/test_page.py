@@ -143,7 +143,7 @@ def test_p_alone_and_corrected_and_what_the_test_would_have_found(ask: StoreAsk)
         ("scatter", {"a": "surr"}, r"No system on tiny here is called surr\. Did you mean sure"),
         ("scatter", {"measure": "nDCG@7"}, "To score the stored runs by it, run python -m compute"),
         ("kinds", {"slice": "answered"}, "cannot be tested; Dataset shows them"),
-        ("kinds", {"slice": "vocabulary"}, "Groups by rare words need the"),
+        ("kinds", {"slice": "vocabulary"}, "Grouping by rare words needs the"),
         ("different", FOUR | {"by": "b ahead"}, "No query is in this group"),
     ],
 )

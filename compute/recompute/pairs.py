@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from typing import Any
+from functools import partial
 
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.result_identity import fingerprint
@@ -51,35 +50,25 @@ def names(
     """Return the fingerprints of index and hits; `drop_self` says that the hits lack each query's
     own document. Nothing is read or computed. Raises Missing if an input run is neither stored nor
     in the catalogue."""
-    corpus = (documents.fingerprint,) if documents else ()
-    inputs = (*corpus, loaded.queries.fingerprint)
-    about = {"system": system.name, "depth": depth, "drop_self": drop_self}
-    found = _own(searcher, loaded.dataset.language, corpus, inputs, **about)
-    if isinstance(found, Names):
-        return found
-    made_from = [_input(name, loaded, documents, depth, stored) for name in system.inputs]
-    about["depth"] = least = min(depth, *(called.depth for called in made_from))
-    needed = inputs if found.READS_DOCUMENTS else inputs[-1:]
-    needed += tuple(called.hits for called in made_from)
-    return Names("", fingerprint("hits", needed, identity=found.identity(), **about), least)
-
-
-# The page of jobs names every stored run at each opening.
-@lru_cache(20_000)
-def _own(
-    searcher: Searcher | Combiner,
-    language: str,
-    corpus: tuple[str, ...],
-    inputs: tuple[str, ...],
-    **about: Any,
-) -> Names | Combiner:
-    """Return the names of a searcher's results; for a combiner, which also has inputs, itself."""
-    searcher = in_language(searcher, language)
+    searcher = in_language(searcher, loaded.dataset.language)
+    corpus = [documents.fingerprint] if documents else []
+    about = {
+        "system": system.name,
+        "identity": searcher.identity(),
+        "depth": depth,
+        "drop_self": drop_self,
+    }
     if isinstance(searcher, Combiner):
-        return searcher
-    hits = fingerprint("hits", inputs, identity=searcher.identity(), **about)
-    index = fingerprint("index", corpus, identity=searcher.index_identity())
-    return Names(index, hits, about["depth"])
+        corpus = corpus if searcher.READS_DOCUMENTS else []
+        made_from = [_input(name, loaded, documents, depth, stored) for name in system.inputs]
+        inputs = [*corpus, loaded.queries.fingerprint, *(called.hits for called in made_from)]
+        about["depth"] = least = min(depth, *(called.depth for called in made_from))
+        return Names("", fingerprint("hits", inputs, **about), least)
+    return Names(
+        fingerprint("index", corpus, identity=searcher.index_identity()),
+        fingerprint("hits", [*corpus, loaded.queries.fingerprint], **about),
+        depth,
+    )
 
 
 def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> Names:

@@ -400,7 +400,7 @@ def _is_allowed(name: str, language: str, systems: Series) -> bool:
     except BeirscopeError as error:
         failures.show_error(error)
         return False
-    if name.casefold() in map(str.casefold, read(data_select.datasets)["dataset"]):
+    if name in set(read(data_select.datasets)["dataset"]):
         st.error(
             f"{name} is already stored. Choose another name, or choose {name} above to add to it."
         )

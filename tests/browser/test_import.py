@@ -71,6 +71,6 @@ def _refuses_a_taken_name(page: Page, address: str, qrels: Path) -> None:
     name = page.get_by_label("Name (letters")
     name.wait_for()
     settled(page)
-    name.fill("Covid")
+    name.fill("covid")
     page.get_by_role("button", name="Import", exact=True).click()
-    page.get_by_text("Covid is already stored. Choose another name").wait_for()
+    page.get_by_text("covid is already stored. Choose another name").wait_for()

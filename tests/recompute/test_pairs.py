@@ -2,11 +2,14 @@
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from compute.base.errors import Missing
+from compute.base.errors import Missing, Unavailable
 from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
 from compute.jobs.matrix import cells, estimate
@@ -168,3 +171,22 @@ def test_runs_that_ship_are_fused_as_they_are_without_their_collection(
     # What ships of them is made of whole runs, and again so.
     with pytest.raises(Missing, match="SciFact is not here"):
         run.run(shipping, system("rrf(bm25,minilm)"), scifact)
+
+
+def test_a_run_is_named_by_the_weights_that_the_folder_has_now(tmp_path: Path) -> None:
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}", "utf-8")
+    row, data = system(f"deepct(model={folder})"), DATASETS["scifact"]
+    queries = SimpleNamespace(fingerprint="q")
+    loaded: Any = SimpleNamespace(dataset=data, queries=queries)
+    searcher: Any = row.search
+    named = partial(pairs.names, row, searcher, loaded, None, depth=9, drop_self=False)
+    found = []
+    for weights in (b"one", b"two"):
+        (folder / "model.safetensors").write_bytes(weights)
+        found.append(named())
+    assert found[0].hits != found[1].hits
+    shutil.rmtree(folder)
+    with pytest.raises(Unavailable, match="is not a model's folder"):
+        named()

@@ -34,7 +34,6 @@ from compute.views.page import (
     Text,
     Widget,
     folded,
-    offers,
 )
 from compute.views.page.holders import OPEN
 from compute.views.query import select as query_select
@@ -130,7 +129,7 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
 
 def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
     """Return the query and the document of a pair, as inert text."""
-    record = offers.record(ask, dataset)
+    record = next_steps.record(ask(catalogue.facts, dataset=dataset))
     asked = ask(catalogue.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = ask(query_select.documents, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")

@@ -11,7 +11,6 @@ from compute.base.words import counted
 from compute.datasets import DATASETS, Dataset
 from compute.evaluate.measures import is_measure
 from compute.store import freshness, run_versions
-from compute.store.own_datasets import of_parts
 from compute.systems import SYSTEMS, System, learnt_from
 from compute.views.page.ask import Ask
 from compute.views.page.controls import Asked, Choice, Many, Switch
@@ -135,9 +134,8 @@ def to_score(name: str) -> str:
 
 
 def record(ask: Ask, dataset: str) -> Dataset:
-    """Return a dataset of the catalogue or of the store. Raises KeyError for another name."""
-    own = (part for part in ask.parts() if part.dataset == dataset)
-    return DATASETS.get(dataset) or of_parts(own)[dataset]
+    """Return a stored dataset by its name."""
+    return next_steps.record(ask(catalogue.facts, dataset=dataset))
 
 
 NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo computes some."
@@ -161,7 +159,8 @@ def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
 
 def _without_lists(ask: Ask, name: str) -> str:
     """Say why a dataset has no ranked lists; empty if the name is unknown."""
-    return without_runs(ask, record(ask, name)) if name in dataset_titles(ask) else ""
+    known = ask(catalogue.facts, dataset=name)
+    return without_runs(ask, next_steps.record(known)) if len(known) else ""
 
 
 def outdated(ask: Ask, dataset: Dataset) -> list[str]:

@@ -2,8 +2,16 @@
 
 from collections.abc import Sequence
 
+from pandas import DataFrame
+
 from compute.datasets import Dataset
 from compute.datasets.places import how_to_judge, how_to_run
+
+
+def record(facts: DataFrame) -> Dataset:
+    """Return the dataset in the only row of `facts`, a row of the table `datasets`."""
+    row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0].to_dict()
+    return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
 
 
 def without_judgements(name: str, *, judge: bool = True) -> str:

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compute import systems
-from compute.datasets import DATASETS
-from compute.datasets.catalogue import own
 from compute.evaluate.measures import MEASURES
 from compute.intake import imports, query_labels
 from compute.recompute import run
@@ -17,11 +16,10 @@ from compute.store.own_datasets import own_datasets
 from compute.store.run_versions import Version
 from compute.views.compare.page import page as compare_page
 from compute.views.dataset.page import page
-from compute.views.page import Ask, Button, Figure, Link, Message, Note, Passage, Text, offers
+from compute.views.page import Ask, Button, Figure, Link, Message, Note, Passage, Text
 from compute.views.page import find as found_part
 from compute.views.page import parts as every_part
 from compute.views.page.store_ask import opened
-from compute.views.shared import catalogue
 from tests.support import filled
 from tests.support.filled import HOSTILE, RUNS
 
@@ -46,11 +44,11 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         yield ask
 
 
-def test_the_record_of_a_dataset_is_the_catalogues_or_the_stores(ask: Ask) -> None:
-    assert offers.record(ask, "tiny") == own("tiny", relevance=offers.record(ask, "tiny").relevance)
-    for name in ("scifact", "cqadupstack", "nq-dpr", "pydocs-numpy"):
-        (row,) = ask(catalogue.facts, dataset=name).to_dict("records")
-        assert offers.record(ask, name) == DATASETS[name] and row["title"] == DATASETS[name].title
+def test_a_view_without_runs_rests_on_its_dataset(ask: Any) -> None:
+    rested: set[str] = set()
+    heard = replace(ask, heard=lambda _, found: rested.update(found.datasets))
+    every_part(page, heard, dataset="bioasq", show="Judgements")
+    assert rested == {"bioasq"}
 
 
 def parts(ask: Ask, **chosen: Any) -> list[Any]:

@@ -9,12 +9,13 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.datasets import DATASETS
+from compute.datasets.catalogue import own
 from compute.reading.database import open_version
 from compute.store.store import Store
 from compute.views.data import select as data_select
 from compute.views.dataset import select as dataset_select
 from compute.views.query import select as query_select
-from compute.views.shared import catalogue
+from compute.views.shared import catalogue, next_steps
 from tests.support import filled
 from tests.support.storage import hits, open_store, publish_run, scores
 from tests.support.tiny import HOSTILE
@@ -57,6 +58,13 @@ def test_datasets_with_runs_come_first_then_the_catalogue(cursor: DuckDBPyConnec
     found = dataset_select.catalogue(cursor)
     assert listed(found, "dataset", "computed")[:2] == [("tiny", 2), (next(iter(DATASETS)), 0)]
     assert len(found) == len(DATASETS) + 1
+
+
+def test_the_record_of_a_dataset_comes_back_whole(cursor: DuckDBPyConnection) -> None:
+    found = next_steps.record(catalogue.facts(cursor, "tiny"))
+    assert found == own("tiny", relevance=found.relevance)
+    for name in ("scifact", "cqadupstack", "nq-dpr", "pydocs-numpy"):
+        assert next_steps.record(catalogue.facts(cursor, name)) == DATASETS[name]
 
 
 def test_statistics_count_what_is_loaded(cursor: DuckDBPyConnection) -> None:

@@ -22,7 +22,8 @@ log = logging.getLogger("compute.command")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a command; returns 0 if done, 2 for wrong input (a sentence), 1 for a bug (its id)."""
+    """Run a command; return 0 if done, 2 for wrong input (with a sentence), 1 for a bug (with an
+    id)."""
     start = time.monotonic()
     asked, hint = old.renewed(sys.argv[1:] if words is None else words)
     name = app.name_of(asked)

@@ -65,7 +65,8 @@ def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
 
 
 def plain_text(file: Path) -> str:
-    """Return the text of a plain file. Raises OSError for others, or ValueError unless in UTF-8."""
+    """Return the text of a plain file. Raises OSError for other files, and ValueError if not in
+    UTF-8."""
     with opened_plain(file) as opened:
         return opened.read().decode("utf-8")
 

@@ -1,4 +1,4 @@
-"""Protection against text that a spreadsheet would evaluate: an apostrophe before it."""
+"""Escapes text that a spreadsheet would evaluate, by putting an apostrophe before it."""
 
 import re
 

@@ -4,10 +4,10 @@
     python3 compute/base/install.py look .venv    # install only what the dashboard needs
     python3 compute/base/install.py all .venv
 
-The files `look` and `installed` in the environment mark what is complete; `installing` exists
-until everything is, and is locked by the process that installs (`compute/jobs/workers.py`). uv
-downloads and unpacks in parallel, from the places in pip's configuration. If it is not available
-or fails, pip installs the same packages.
+The files `look` and `installed` in the environment mark what is complete; `installing` exists until
+everything is, and is locked by the process that installs (`compute/jobs/workers.py`). uv downloads
+and unpacks in parallel, from the places in pip's configuration. If it is missing or fails, pip
+installs the packages.
 """
 
 import ast
@@ -149,7 +149,8 @@ class Environment:
             sys.exit(status)
 
     def ends(self, words: list[Any], variables: dict[str, str] | None = None) -> int:
-        """Exit status of a command, whose progress is one line; its words are added to the log."""
+        """Run a command, show its progress on one line and add its output to the log; return its
+        exit status."""
         fetched, how = 0, dict[str, Any](stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         how |= {"env": os.environ | (variables or {}), "cwd": HERE, "errors": "replace"}
         with (
@@ -168,8 +169,8 @@ class Environment:
 
 
 def uv_options(configuration: str) -> tuple[list[str], dict[str, str]] | None:
-    """Options and environment of uv for the output of `pip config list`; None if it has a setting
-    that uv may not have."""
+    """Return options and environment for uv from the output of `pip config list`; None if it has a
+    setting that uv may lack."""
     found = {"global": {}, "install": {}, ":env:": {}}  # the later ones win
     for line in configuration.splitlines():
         name, _, value = line.partition("=")
@@ -194,7 +195,7 @@ def say(*lines: str) -> None:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the requested action."""
     _, what, folder = sys.argv
     try:
         {"run": Environment.run, "look": Environment.look, "all": Environment.all}[what](

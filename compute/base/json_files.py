@@ -1,4 +1,4 @@
-"""JSON from any source. Whatever Python's parser fails on counts as a fault of the file."""
+"""JSON from any source. Any failure of Python's parser is treated as an error in the file."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from compute.base.errors import WrongInput
 
 
 def parsed(text: str | bytes) -> Any:
-    """Return the value of a JSON text. Raises ValueError, also if it is nested too deeply."""
+    """Return the value of a JSON text. Raises ValueError if it is invalid or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -66,8 +66,8 @@ def origins(
     settings: Settings, address: str | None, port: int, signed: SignIn | None
 ) -> frozenset[Origin]:
     """Return every origin of the dashboard itself: this machine's names and the address it listens
-    on, at its port, and the sign-in's origin. A name in the setting `hosts` counts at the port that
-    it gives; without one, at this port and, because of proxies, at the default ports."""
+    on, at its port, and the sign-in's origin. A name in the setting `hosts` is accepted at its own
+    port or, if it has none, at this port and, because of proxies, at the default ports."""
     names = {*LOCAL, address or ""} - {"", "0.0.0.0", "::"}
     texts = [f"http://{_bracketed(name)}:{port}" for name in names]
     for host in map(_bracketed, settings.hosts):

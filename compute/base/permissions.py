@@ -1,4 +1,4 @@
-"""Permissions of new files: for the owner, and for the group that a home admits.
+"""Permissions of new files: for the owner, and for the group that has rights to the home.
 
 Files created in a home are readable only by its owner: folders 0700, files 0600. If the home folder
 or its folder of parts, which machines may share, already has rights for its group, new files and
@@ -25,7 +25,7 @@ os.umask(_USUAL)
 @contextlib.contextmanager
 def private() -> Iterator[None]:
     """For the with-block, make new files of this process and its children private to the home's
-    owner and group. Only for the main thread, at the start."""
+    owner and group. Call it only in the main thread, at startup."""
     before = os.umask(_mask())
     try:
         yield

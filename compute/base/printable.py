@@ -108,5 +108,5 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Do the same as `printable` for each line of a text, such as a traceback."""
+    """Apply `printable` to each line of a text, such as a traceback."""
     return "\n".join(map(printable, text.split("\n")))

@@ -36,7 +36,8 @@ def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one text for a value: sorted keys, no spaces, 1.0 written as 1. NaN is refused."""
+    """Return the canonical JSON of a value: sorted keys, no spaces, 1.0 written as 1. NaN is
+    refused."""
     return json.dumps(
         _plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )

@@ -40,8 +40,8 @@ class Person:
 
 def address(text: object) -> str:
     """Return an e-mail address in a form for comparison, with ASCII letters in lower case; empty if
-    it is invalid. If it has other letters it stays unchanged, since lowering would turn some of
-    them into ASCII (the Kelvin sign into k)."""
+    it is invalid. An address with other letters stays unchanged, since lower-casing would turn some
+    of them into ASCII (the Kelvin sign into k)."""
     words = text.strip() if isinstance(text, str) else ""
     local, at, domain = words.partition("@")
     fits = local and at and domain and "@" not in domain and words.isprintable()

@@ -21,7 +21,7 @@ _LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
 @contextmanager
 def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
     """Create an empty private folder for the with-block; if the process dies, it is deleted later.
-    A lock file next to it is held for as long, and the lock ends with the process."""
+    A lock file next to it stays locked for as long; the lock ends with the process."""
     make_folder(home / place)
     with ExitStack() as held:
         # While this lock is held, no `sweep` runs between creating the lock file and the folder.

@@ -19,7 +19,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, repr=False)
 class Settings:
-    """All settings. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
+    """All settings. Each can be set by `$BEIRSCOPE_<NAME>`; paths may start with `~`."""
 
     home: Path = PROJECT / "data" / "local"
     """Folder of parts, state, caches and logs."""

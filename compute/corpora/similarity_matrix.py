@@ -67,10 +67,11 @@ def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str
 
 def layout(square: DataFrame) -> DataFrame:
     """Return x and y by name: a spring layout (Fruchterman and Reingold) of the full graph. Weights
-    are (s - the smallest s)^2, so the few strong similarities dominate; LEAST_WEIGHT of the largest
-    weight keeps corpora together that share almost no word, such as those of two languages. The
-    layout starts from classical scaling of 1 - s, so it is deterministic, and is rotated so that
-    the widest direction is x. The unit of length is arbitrary but equal for x and y."""
+    are (s - the smallest s)^2, so the few strong similarities dominate; at least LEAST_WEIGHT of
+    the largest weight keeps together corpora that share almost no words, such as those of two
+    languages. The layout starts from classical scaling of 1 - s, so it is deterministic, and is
+    rotated so that the widest direction is x. The unit of length is arbitrary but equal for x and
+    y."""
     square = square.sort_index(axis=0).sort_index(axis=1)
     count = len(square)
     if count < 3:
@@ -149,7 +150,7 @@ def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
 
 
 def nearest(square: DataFrame, name: str, count: int = 3) -> pd.Series:
-    """Return the similarities of the `count` corpora most similar to one, highest first."""
+    """Return the similarities of the `count` corpora most similar to `name`, highest first."""
     return _others(square, name).head(count)
 
 

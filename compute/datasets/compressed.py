@@ -116,7 +116,7 @@ def _compression(start: bytes) -> str | None:
 
 
 def most(path: Path) -> int:
-    """Return the most bytes to which a compressed text file may plausibly unpack."""
+    """Return the largest plausible unpacked size of a compressed text file, in bytes."""
     return max(FREELY, LARGEST_RATIO * path.stat().st_size)
 
 

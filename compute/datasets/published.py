@@ -224,7 +224,7 @@ def query_counts(folder: Path = FOLDER) -> DataFrame:
 
 
 def averages(folder: Path = FOLDER) -> DataFrame:
-    """Return the average rows of published tables: source, system, printed, measure, value."""
+    """Return the rows of averages in published tables: source, system, printed, measure, value."""
     table = _table("averages", folder)
     ours = table["system"].replace(names(folder))
     return table.assign(printed=table["system"], system=ours, value=table["value"].astype(float))

@@ -91,7 +91,8 @@ def _all_count(lists: DataFrame) -> bool:
 
 def graded(rows: Rows) -> tuple[bool, bool]:
     """Return two facts about the queries with three or more rows (query, document, number): whether
-    the numbers are small and whole, like grades, and whether most lists rise, unlike scores."""
+    the numbers are small and whole, like grades, and whether they rise in most lists, unlike
+    scores."""
     frame = DataFrame(rows)
     number = pd.to_numeric(frame[2], errors="coerce") if rows else pd.Series([float("nan")])
     if not (number.between(0, _GRADES) & (number % 1 == 0)).all() or number.nunique() < 2:

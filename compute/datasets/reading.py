@@ -47,7 +47,7 @@ class Source(ABC):
         return {}
 
     def told(self) -> dict[str, Any]:
-        """Return `left_out`, and in `grades` a sentence on grades converted from other values."""
+        """Return a dictionary of `left_out` and `grades`, a sentence on converted grades."""
         return {"left_out": self.left_out(), "grades": ""}
 
     @abstractmethod
@@ -250,7 +250,7 @@ class QrelsOnly(Source):
         return stamp | ({"read_with": words} if (words := self.how.words()) else {})
 
     def told(self) -> dict[str, Any]:
-        """Return `left_out`, and in `grades` a sentence on converted grades."""
+        """Return a dictionary of `left_out` and `grades`, a sentence on converted grades."""
         return super().told() | {"grades": self._qrels.told}
 
     @cached_property

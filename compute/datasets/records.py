@@ -117,7 +117,7 @@ def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int,
 def records(
     stream: BinaryIO, where: str, parse: Callable[[str], Record], problem: Problem
 ) -> Iterator[tuple[int, Record]]:
-    """Yield the number and record of each line; pass lines that `parse` refuses to `problem`."""
+    """Yield the number and record of each line; `problem` gets the lines that `parse` refuses."""
     for number, line in lines(stream, where, problem):
         try:
             record = parse(line)

@@ -124,7 +124,7 @@ def refusing(path: Path) -> Problem:
 
 
 def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
-    """Read as much as possible, and report each line that `read_columns` would refuse to `problem`.
+    """Read as much as possible, and report to `problem` each line that `read_columns` would refuse.
     The table is empty if there are no data. Raises Missing or WrongInput if reading must stop."""
     tables, number, n_windows = [_numbered(_parsed(b"", layout), np.arange(0))], 1 + skip, 0
     for block, found in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):

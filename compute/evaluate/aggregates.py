@@ -80,7 +80,7 @@ section 3)."""
 
 
 def mean_ranks(values: Values) -> Values:
-    """Return each value's rank on its dataset, (D, S): 1 is the largest; ties share their mean
+    """Return each value's rank on its dataset, (D, S): 1 is the largest; ties get their mean
     rank."""
     of = np.array([levels(row) for row in values])
     above = (of[:, None, :] > of[:, :, None]).sum(axis=2)
@@ -110,7 +110,7 @@ def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
 
 
 def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str, Values]:
-    """Return, by the name of each way, an (S,) array of the systems' numbers; higher is better.
+    """Return, for each way by name, an (S,) array with a number for each system; higher is better.
     `values` is the complete (D, S) matrix and `tasks` the task of each dataset. If lower values are
     better (`sign` is -1), ways that need non-negative values are left out. The mean of the tasks'
     means is left out if it equals the mean or if there is only one task."""
@@ -121,7 +121,7 @@ def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str,
 def rank_intervals(
     values: Values, tasks: Sequence[str], sign: int = 1, draws: int = DRAWS, seed: int = 0
 ) -> dict[str, tuple[Numbers, Numbers]]:
-    """Return, by the name of each way, the 2.5th and 97.5th percentiles of each system's rank over
+    """Return, for each way by name, the 2.5th and 97.5th percentiles of each system's rank over
     resampled datasets, (S,) each. They show how much ranks depend on the choice of datasets and are
     not a test. A task that is not drawn has no weight in the mean by task."""
     n = len(values)

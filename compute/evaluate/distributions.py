@@ -138,7 +138,7 @@ def normal_reach(level: float) -> float:
 
 
 def runs_said(by_run: DataFrame, measure: str) -> str:
-    """Say `means of 3 runs, spread .0012`, from scores of each run (run, measure, value)."""
+    """Return a text such as `means of 3 runs, spread .0012` from rows of run, measure, value."""
     means = by_run[by_run["measure"] == measure].groupby("run")["value"].mean()
     spread = "" if len(means) < 2 else f", spread {spread_said(float(means.std()))}"
     return f"means of {int(by_run['run'].max())} runs{spread}"

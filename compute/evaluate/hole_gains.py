@@ -1,8 +1,8 @@
-"""Measures that have possible ranges: the gain of relevant unjudged documents, and the divisor. A
-measure here is a sum over the ranks of a list, divided by the value of the ideal order. The `Gain`
-of a measure computes its sum without the holes, the least and largest gain of 0 to m relevant holes
-(for one list, and for the difference of two lists), and the value of an ideal order. `holes.bounds`
-computes ranges from these."""
+"""Measures that have possible ranges: the gain of relevant unjudged documents, and the divisor.
+Each such measure is a sum over the ranks of a list, divided by the value of the ideal order. The
+`Gain` of a measure computes its sum without the holes, the least and largest gain of 0 to m
+relevant holes (for one list, and for the difference of two lists), and the value of an ideal order.
+`holes.bounds` computes ranges from these."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -50,7 +50,7 @@ class Sides(NamedTuple):
         return (self.one == HOLE).sum(axis=0) + self.only_other.sum(axis=0)
 
     def at(self, columns: Numbers) -> "Sides":
-        """Return the lists of some of the queries, which are given by position."""
+        """Return the lists of the queries at these positions."""
         return Sides(*(part.take(columns, 1) for part in self))
 
 
@@ -75,7 +75,8 @@ class Gain(ABC):
         lists' sums, (m + 1, N); nan if there are fewer. The least is that of `turned`, negated."""
 
     def ahead(self, sides: Sides) -> Values | None:
-        """Return `lead` for differences that can reach 0, in less time; None if there is no way."""
+        """Return `lead` for differences that can reach 0, in less time; None if this is
+        impossible."""
         return None
 
     @abstractmethod
@@ -86,8 +87,8 @@ class Gain(ABC):
     @abstractmethod
     def enough(self, k: int) -> int | None:
         """Return the number of relevant documents beyond which the ideal order gains nothing; None
-        without a limit; 0 if the divisor is constant, so that documents outside the lists change
-        nothing."""
+        without a limit; 0 if the divisor is constant, so documents outside the lists do not
+        count."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,7 @@ class Share(Sum):
 @dataclass(frozen=True)
 class First(Gain):
     """The value of the rank of the first relevant document. The extremes need at most one relevant
-    hole: it is the one that moves the difference, and further ones can only help the other
-    system."""
+    hole, the one that moves the difference; any more can only help the other system."""
 
     worth: Discount
 

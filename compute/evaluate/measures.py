@@ -311,7 +311,7 @@ def _parsed(measure: str) -> Measure | None:
 
 
 def meant(measure: str) -> str:
-    """Return our name for a measure that has another one elsewhere; empty if it is unknown."""
+    """Return our name for a measure that has another name elsewhere; empty if it is unknown."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:
@@ -336,7 +336,7 @@ def known() -> str:
 
 def better(measure: str) -> int:
     """Return 1 if a higher value of the measure is better, -1 if a lower one is. Best values, wins
-    and the Pareto front depend only on this. Raises WrongInput for an unknown measure."""
+    and the Pareto front depend only on this direction. Raises WrongInput for an unknown measure."""
     return parse(measure).formula.better
 
 
@@ -380,7 +380,7 @@ def evaluate(
 
 
 def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
-    """Return the depths down to which the measures need relevance, and need all hits."""
+    """Return the depths to which the measures need relevance, and to which they need all hits."""
     deep = max((measure.k or depth for measure in measures), default=0)
     shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
     return deep, shallow

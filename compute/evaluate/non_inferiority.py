@@ -13,8 +13,8 @@ lies below -m, the t-test of "-m or more", also at 2.5%. Otherwise the verdict i
 level of a single group: the intersection-union test (Berger 1982, Technometrics 24, 295-300). No
 correction is needed: the verdict is wrong only if it is wrong on the group on which the candidate
 truly loses, which has a probability of 2.5%. The candidate is worse if it is worse on any group.
-Here errors would add up, so the p-values are corrected for the number of groups by Holm's method
-(1979, Scandinavian Journal of Statistics 6, 65-70). An interval below -m may therefore not be
+For *worse*, errors would add up, so the p-values are corrected for the number of groups by Holm's
+method (1979, Scandinavian Journal of Statistics 6, 65-70). So an interval below -m may not be
 enough.
 
 **The best of several versions.** The baseline with the best mean was selected for that mean, so the
@@ -72,7 +72,7 @@ MARGIN, VERSION, NIGHT = "margin", "version", "night"
 def decide(
     groups: Mapping[str, DataFrame], margin: float, sign: int = 1, *, any_answered: bool = False
 ) -> DataFrame:
-    """Decide each of `groups`, which are tables with COLUMNS by name; returns a row for each.
+    """Decide on each of `groups`, tables with COLUMNS by group name; returns a row per group.
 
     group; n (queries for which both have a value; parts count equally in all means); differing
     (queries with different values); baseline, candidate, difference (means); low, high (Student's
@@ -83,11 +83,11 @@ def decide(
 
     families, design_effect: for a group with `family`, the number of families, which the interval,
     the verdict and queries_needed then refer to. answered: queries that the baseline answers;
-    unanswered: those of them that the candidate does not answer. If these are too many, there is no
-    test, unless `any_answered`. margin; equivalent: whether the two are equivalent within it.
-    versions: their number; version: the one with the least difference, to which all numbers except
-    the interval, p and verdicts refer. `sign` is -1 if a lower value is better. A group with a
-    single query is undecided.
+    unanswered: those that the candidate does not answer. If there are too many, there is no test,
+    unless `any_answered`. margin; equivalent: whether the two are equivalent within it. versions:
+    their number; version: the one with the least difference, to which all numbers except the
+    interval, p and verdicts refer. `sign` is -1 if a lower value is better. A group with a single
+    query is undecided.
     """
     named = [(name, own) for name, rows in groups.items() for own in _by_version(rows, margin)]
     names, every = (list(of) for of in zip(*named, strict=True))
@@ -140,9 +140,9 @@ def overall(verdicts: Sequence[str]) -> str:
 
 
 def tested(found: DataFrame, margin: ArrayLike, share: ArrayLike = 1.0) -> DataFrame:
-    """Add low, high and p to rows of `baseline.differences`. p is that of being worse, corrected
-    only for the `share` of LEVEL that the upper end has; it is below LEVEL / 2 if `high` is below
-    -margin. For a single query, the interval is absent and p is 1."""
+    """Add low, high and p to rows of `baseline.differences`. p is the p-value for *worse*,
+    corrected only for the `share` of LEVEL that the upper end has; it is below LEVEL / 2 if `high`
+    is below -margin. For a single query, the interval is absent and p is 1."""
     freedom, part = found["freedom"], np.asarray(share)
     low, _ = student(found["difference"], found["error"], freedom)
     _, high = student(found["difference"], found["error"], freedom, LEVEL * part)
@@ -163,9 +163,9 @@ def verdicts(
 
 
 def needed(found: DataFrame) -> Series:
-    """Return, for each group, how many queries like these would call an equally good candidate not
-    worse with a probability of 80%. The number is absent if fewer than `power.FEWEST` queries
-    differ, if runs affect the difference, and for several versions."""
+    """Return, for each group, how many queries like these are needed to call an equally good
+    candidate not worse with a probability of 80%. The number is absent if fewer than `power.FEWEST`
+    queries differ, if runs affect the difference, and for several versions."""
     # More queries would not reduce the variance between runs.
     few = (found["differing"] < power.FEWEST) | found["moved"] | found["versions"].notna()
     deviation = found["error"] * np.sqrt(found["units"])

@@ -1,7 +1,6 @@
 """Rank intervals: the uncertainty of the ranking of systems on a leaderboard. Queries are resampled
 within each dataset, and datasets are resampled if there are enough. Groups and rank intervals both
-follow from the same simultaneous intervals of all pairs' differences, so they cannot contradict
-each other."""
+follow from the same simultaneous intervals of all pairs' differences, so they always agree."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -216,8 +215,7 @@ def _drawn_families(
 class _Spread:
     """The distribution of systems' means over resampled queries, approximated by its moments. With
     many queries, the means are closer to normal than the noise of the draws. Drawing costs in
-    proportion to the number of queries: 108 million draws for 54,000 queries and 2,000
-    resamples."""
+    proportion to the number of queries: 108 million for 54,000 queries and 2,000 resamples."""
 
     n: int
     mean: Values
@@ -365,8 +363,8 @@ def _first(worth: Values) -> Values:
 
 
 def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Return groups such that two systems share one if and only if `apart` does not separate them.
-    Each group is as large as possible, grown from the first pair that is in no group yet."""
+    """Return groups such that two systems share a group if and only if `apart` does not separate
+    them. Each group is as large as possible, grown from the first pair that is in no group yet."""
     alike = ~apart
     covered = np.zeros_like(alike)
     groups = []

@@ -314,9 +314,9 @@ def read(
     """Read a run file's tag and its hits in file order: query_id (a dictionary), doc_id, score. The
     file has TREC's lines or another format of `shapes`, which may have no tag or rank. As in
     trec_eval, the rank column is ignored; with `ranks` it is read unchanged (rank, a dictionary of
-    bytes). Lines with several tags, or with none, are refused. With `any_tag` they are read as one
-    run under the first tag, unless several tags share a hit, which means several runs. Raises
-    Missing or WrongInput, with file and line."""
+    bytes). Lines with different tags, or without a tag, are refused. With `any_tag` they are read
+    as one run under the first tag, unless several tags share a hit, which means several runs.
+    Raises Missing or WrongInput, with file and line."""
     held = shapes.held(path, how)
     table = held.as_run() if held else trec.read_columns(path, line_of(path, ranks=ranks))
     tagged = "tag" in table.column_names

@@ -1,6 +1,6 @@
 """The measures by which a run is scored: the default measures, and additional ones. Scores by
-additional measures are stored in the same part as the others, whose fingerprint includes their
-names. A part without additional measures has the same fingerprint as before they existed."""
+additional measures are stored with the others in one part, whose fingerprint includes the names of
+these measures. Without additional measures, the fingerprint is the same as before they existed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -47,8 +47,7 @@ def more(*named: Iterable[str]) -> list[str]:
 
 def of_dataset(loaded: Loaded) -> list[str]:
     """Return the measures besides MEASURES by which every run on a dataset is scored: those with
-    its relevance level, if it is above 1, and subtopic measures if the judgements have
-    subtopics."""
+    its relevance level, if it is above 1, and subtopic measures if there are subtopics."""
     diverse = subtopics.MEASURES if loaded.subtopics else ()
     return [*at_level(MEASURES, loaded.dataset.level), *diverse]
 

@@ -1,7 +1,7 @@
 """Tests of paired differences: is the difference between two systems significant on these queries?
-Values form a matrix of systems x queries without absent values. Weights let the parts of a dataset
-count equally, or are given for its queries. The null hypothesis for a pair of systems is that each
-query's difference is as likely to have the other sign; with families, that each family's sum is."""
+Values form a matrix of systems x queries without absent values. Weights make the parts of a dataset
+count equally, or are specified for its queries. The null hypothesis for a pair of systems is that
+each query's (or family's) difference is as likely to have the other sign."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -135,16 +135,17 @@ def pairs(
     effect_low, effect_high, error, differing. a < b are row numbers, the difference is a minus b,
     `error` its standard error and `differing` the number of queries with different values. If
     `families` are given, they are tested, resampled and counted instead of queries, and `freedom`
-    has the error's degrees of freedom; fewer than `families.FEWEST` have no p.
+    has the error's degrees of freedom; p is absent for fewer than `families.FEWEST`.
 
     `runs` are the run-to-run variances of the systems. If they affect a pair, its p and interval
     are over queries and runs (`distributions`); `width` is that of the interval over queries only.
 
     `correction` is over all pairs: maxT (only for the randomisation test) is the single-step method
     of Westfall and Young (1993) with studentised differences; its intervals are simultaneous and
-    agree with p_adjusted. The others have the t-test's intervals, at Bonferroni's level for holm
-    and uncorrected for bh and none. Raises WrongInput for an unknown test or correction, fewer than
-    two systems or queries, or too few permutations for any pair of the family to be significant.
+    agree with p_adjusted. Other corrections have the t-test's intervals, at Bonferroni's level for
+    holm and uncorrected for bh and none. Raises WrongInput for an unknown test or correction, fewer
+    than two systems or queries, or too few permutations for any pair of the family to be
+    significant.
     """
     given, own = _checked(values, weights)
     _check_names(test, correction)
@@ -239,7 +240,7 @@ class _Family:
         return self if runs is None else replace(self, runs=runs.pairs(self.a, self.b))
 
     def moved(self, alone: ArrayLike, of_runs: Callable[[Runs], Values]) -> Values:
-        """Return `alone` by pair, replaced by `of_runs` for pairs whose difference runs affect."""
+        """Return `alone` for each pair, or `of_runs` where runs affect the pair's difference."""
         given = np.asarray(alone)
         return given if self.runs is None else np.where(self.runs.some, of_runs(self.runs), given)
 
@@ -322,7 +323,7 @@ class _Family:
         return self.chance(np.where(self.some, t_chance(t, self.freedom), 1.0))
 
     def chance(self, p: Values) -> Values:
-        """Return p, replaced by p over queries and runs for pairs whose difference runs affect."""
+        """Return p, or p over queries and runs where runs affect a pair's difference."""
         return self.moved(p, lambda of: of.chance(self.mean, self.error, self.freedom))
 
     def interval(self, level: float) -> tuple[Values, Values]:
@@ -330,13 +331,14 @@ class _Family:
         return student(self.mean, self.error, self.freedom, level)
 
     def widened(self, ends: tuple[Values, Values], level: float) -> tuple[Values, Values]:
-        """Return `ends`, replaced by intervals over queries and runs for pairs that runs affect."""
+        """Return `ends`, or intervals over queries and runs where runs affect a pair."""
         how = self.error, self.freedom, level
         low = self.moved(ends[0], lambda of: self.mean - of.half(*how))
         return low, self.moved(ends[1], lambda of: self.mean + of.half(*how))
 
     def farness(self, p: Values) -> Values:
-        """Return each pair's studentised difference; if runs affect it, the one with this p."""
+        """Return each pair's studentised difference or, if runs affect it, the value with this
+        p."""
         n, square = 1 / self.weight, t_reach(np.maximum(p, 1e-300), self.freedom) ** 2
         like = np.sqrt(n * square / (n - 1 + square))
         return self.moved(np.abs(self.mean) * self.scale, lambda _: like)
@@ -561,7 +563,7 @@ def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:
 
 
 def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:
-    """Return how often each of n is drawn in resamples with replacement: resamples x n."""
+    """Return how often each of n items is in each resample with replacement: resamples x n."""
     picked = random.integers(n, size=(resamples, n))
     counts = np.empty((resamples, n))
     # The loop is over rows, since one row's counts stay in the processor's cache.
@@ -572,8 +574,8 @@ def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:
 
 def median_interval(units: NDArray[np.int64], values: Values) -> tuple[float, float]:
     """Return the 2.5th and 97.5th percentiles of the median of `values` when units, such as
-    queries, are resampled with all of their values. `units` has the number of each value's unit.
-    The percentiles are nan for fewer than two units."""
+    queries, are resampled with all of their values. `units` numbers the unit of each value. The
+    percentiles are nan for fewer than two units."""
     different, place = np.unique(values, return_inverse=True)
     names, units = np.unique(units, return_inverse=True)
     if (n := len(names)) < 2:

@@ -1,7 +1,7 @@
-"""Novelty and diversity: which subtopics of its query each document covers. Tests compare with
-ndeval, the program of TREC's Web tracks, as called by ir_measures, except for ties, which are
-ranked as for all measures. A document covers a subtopic if it is judged above 0 for it; a subtopic
-that no document covers does not count."""
+"""Novelty and diversity: which subtopics of its query each document covers. Tests compare the
+values with those of ndeval, the program of TREC's Web tracks, as called by ir_measures, except for
+ties, which are ranked as for all measures. A document covers a subtopic if it is judged above 0 for
+it; a subtopic that no document covers does not count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,8 +33,7 @@ class Covered:
 
     def alpha_dcg(self, k: int, n: int) -> Values:
         """Return the alpha-DCG of each of n queries. Each subtopic of a document in the top k adds
-        (1 - alpha)^c / log2(1 + rank), where c documents at better ranks cover the same
-        subtopic."""
+        (1 - alpha)^c / log2(1 + rank), where c documents at better ranks cover the subtopic."""
         top = np.nonzero(self.rank <= k)[0]
         top = top[np.lexsort((self.rank[top], self.subtopic[top], self.query[top]))]
         query, subtopic, place = self.query[top], self.subtopic[top], np.arange(len(top))

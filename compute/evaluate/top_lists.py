@@ -77,15 +77,15 @@ class Lists:
         return replace(self, **top)
 
     def of(self, systems: Sequence[str]) -> "Lists":
-        """Return the lists of some systems, in the given order. Raises KeyError for a missing
-        one."""
+        """Return the lists of these systems, in this order. Raises KeyError for a missing
+        system."""
         places = {name: place for place, name in enumerate(self.systems)}
         rows = [places[name] for name in systems]
         own = {name: getattr(self, name)[rows] for name in OF_RANKS}
         return replace(self, systems=tuple(systems), **own)
 
     def asked(self, queries: Numbers | slice) -> "Lists":
-        """Return the lists of some of the queries, which are given by position."""
+        """Return the lists restricted to the queries at these positions."""
         some = isinstance(queries, slice)
         names = self.queries[queries] if some else tuple(self.queries[one] for one in queries)
         own = {name: getattr(self, name)[:, queries] for name in OF_RANKS}
@@ -124,9 +124,9 @@ def arrange(
 
 
 def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]) -> Lists:
-    """Do as `arrange` for tables with the schemas TOP, whose `system` is a position in `systems`,
-    and JUDGED. Ids of `top` may be dictionaries, which avoids comparisons of texts: for 1.5 million
-    ranks these take half a second, and several seconds as Python objects."""
+    """Do the same as `arrange` for tables with the schemas JUDGED and TOP, whose `system` is a
+    position in `systems`. Ids of `top` may be dictionary-encoded, which avoids text comparisons:
+    for 1.5 million ranks, those take half a second, or several seconds as Python objects."""
     queries = judgements["query_id"].unique().sort()
     asked = _places(judgements["query_id"], queries)
     asking, retrieved = _encoded(top["query_id"]), _encoded(top["doc_id"])

@@ -64,7 +64,8 @@ def _options(ask: Ask, page: str, key: str) -> list[str]:
 
 
 def main() -> None:
-    """Answer everything about the newest version, unless another process does or did so."""
+    """Compute all answers about the newest version, unless another process is doing or has done
+    so."""
     os.nice(19)
     now = settings.load()
     # A home that is read-only cannot store answers.

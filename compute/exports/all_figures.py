@@ -35,7 +35,7 @@ Files = dict[tuple[str, ...], Written]
 
 def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
     """Return the views that together show all figures: those of all datasets, then those of each
-    given dataset. They show `measure` if they offer a choice."""
+    given dataset. Views that offer a choice show `measure`."""
     chosen = [(page, {**given}) for page, given in _FURTHER]
     chosen += [(one.page, {**one.given}) for one in FIGURES.values() if one.of_one is None]
     pages_named = {one.page for one in (*FIGURES.values(), *named.TABLES.values())}

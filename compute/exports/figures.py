@@ -227,7 +227,8 @@ def _pdf(drawn: Picture) -> bytes:
 
 def box(points: tuple[float, float], before: bytes) -> bytes:
     """Return the box of a page with this width and height. It has as many bytes as the box that it
-    replaces, since later offsets must not move, and up to two decimals, first for the width."""
+    replaces, since later offsets must not move, and up to two decimals, which the height loses
+    first."""
     for decimals in ((2, 2), (2, 1), (2, 0), (1, 0), (0, 0)):
         said = " ".join(
             f"{round(side, places):.{places}f}"

@@ -84,8 +84,8 @@ def named(kind: str, name: str) -> Named:
 
 
 def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
-    """Return the control values that restrict it to this dataset. Raises WrongInput if it always
-    shows all datasets."""
+    """Return the control values that restrict `found` to this dataset. Raises WrongInput if it
+    always shows all datasets."""
     if found.of_one is None:
         raise WrongInput(
             f"{name} is about all datasets: leave out --dataset; for one dataset there are the"

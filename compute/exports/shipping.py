@@ -99,9 +99,9 @@ def ship(
     """Write the parts of datasets and systems, and their manifest, to a folder.
 
     They replace everything shipped for these datasets; other datasets' parts stay, unless `only`.
-    Without `systems`, every stored run on the datasets ships; a run made from others ships with
-    these. Hits are truncated at rank 100. Queries keep their ids and lengths but no text, except
-    for the weighted word pieces of augmented queries on PyDocs. Documents do not ship, only their
+    Without `systems`, every stored run on the datasets ships; a run made from other runs ships with
+    them. Hits are truncated at rank 100. Queries keep their ids and lengths but no text, except for
+    the weighted word pieces of augmented queries on PyDocs. Documents do not ship, only their
     lengths and the counts of their frequent words. Length counts and costs ship unchanged. Paths of
     this machine are removed from provenance. The same content makes the same files. Raises Missing
     for a run or dataset that is not stored, and WrongInput for a run named after a folder.

@@ -1,4 +1,4 @@
-"""Selects what ships of counts and similarities: no rare terms, and only shipped corpora."""
+"""Selects which counts and similarities ship: no rare terms, and only shipped corpora."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

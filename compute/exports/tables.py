@@ -1,7 +1,8 @@
 """Writes tables as files: CSV and Parquet with unformatted values, Markdown and LaTeX formatted as
 in a paper. Spreadsheets treat a cell that begins with = + - or @ as a formula, which only a change
 of the cell can prevent. A CSV saved from the browser therefore has an apostrophe before such texts,
-except in numbers and ids. Commands change no value, nor does Parquet, which has no formulas."""
+except in numbers and ids. Commands leave values unchanged, as does Parquet, which has no
+formulas."""
 
 import io
 import math
@@ -109,7 +110,8 @@ BEST, SECOND, APART = 1, 2, -1
 
 def places(values: Sequence[float], sign: int = 1) -> list[int]:
     """Return BEST for the best of these values, SECOND for the next one, else 0; ties share a rank.
-    Values are compared before rounding. Absent ones (nan) have no rank, nor does a single value."""
+    Values are compared before rounding. Absent values (nan) have no rank, nor does a single
+    value."""
     rank = ranks([math.nan if _absent(value) else sign * value for value in values])
     there = sorted({int(one) for one in rank if one == one})[:2]
     if sum(one == one for one in rank) < 2:

@@ -13,8 +13,8 @@ KIND = "anchor"
 
 
 def of(store: Store, dataset: str) -> tuple[str, float] | None:
-    """Return the present name of a dataset's anchor, and its margin; None if no run is marked as
-    one. Raises Missing if that run is no longer stored."""
+    """Return the current name of a dataset's anchor, and its margin; None if no run is marked as
+    the anchor. Raises Missing if that run is no longer stored."""
     if (part := store.part(KIND, dataset)) is None:
         return None
     (row,) = recompute.read(part).to_dict("records")

@@ -1,4 +1,4 @@
-"""Mapping to ids of queries that a file names by their texts, and of chunks of documents."""
+"""Maps queries that a file names by their texts to query ids, and chunks to their documents."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ CHUNK = re.compile(rf"(.+?)(?:[#:@/|_. -]+{_WORD}[_-]?\d+)$", re.IGNORECASE)
 def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> dict[str, str]:
     """Return the query id for each text by which a file names a query; nothing if any name is an id
     or none is a text. `known` has query_id and text. Runs of white space count as one space. Raises
-    WrongInput if only some names are texts, or if two queries of the dataset have one text."""
+    WrongInput if names mix texts and ids, or if two queries of the dataset have the same text."""
     found, ids = [*found], {*known["query_id"]}
     if ids & {*found} or known["text"].isna().all():
         return {}
@@ -50,7 +50,8 @@ def by_ids(table: pa.Table, known: DataFrame, name: str, file: Path) -> pa.Table
 
 
 def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
-    """Return the document of each chunk, by the ids' form or by a table (id, tab, document)."""
+    """Return the document of each chunk, from the form of its id or from a table (id, tab,
+    document)."""
     ids = chunks.to_pylist()
     if table is None:
         return {one: found[1] for one in ids if (found := CHUNK.fullmatch(one))}
@@ -63,7 +64,7 @@ def folded(
     hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
 ) -> tuple[pa.Table, str]:
     """Return the hits with documents instead of their chunks, each at its best rank, and a sentence
-    on this. `known` documents are not chunks. Raises WrongInput if no hit is a chunk."""
+    that reports this. `known` documents are not chunks. Raises WrongInput if no hit is a chunk."""
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
     there = pa.array([*names], pa.string())

@@ -37,7 +37,8 @@ def carry(
     """Carry a judgement set from one dataset to another. Returns the part, and whether it is new. A
     query may also be matched by its words. If a judged document was split, each part gets its
     grade; if several documents were merged, the highest grade counts. Raises Missing if a dataset
-    has no texts or judgements, and Conflict if some were carried before and `replace` is false."""
+    has no texts or judgements, and Conflict if other judgements were carried before and `replace`
+    is false."""
     start = time.perf_counter()
     if old.name == new.name or old.parts or new.parts:
         raise WrongInput("carry judgements from one dataset to another, or from part to part")
@@ -84,7 +85,7 @@ def remove(store: Store, dataset: str, old: str) -> None:
 
 
 def report(part: Part) -> DataFrame:
-    """Return outcome, judgements, documents: the numbers of both for each outcome."""
+    """Return outcome, judgements, documents: both counts for each outcome."""
     return DataFrame(part.provenance["outcomes"])
 
 

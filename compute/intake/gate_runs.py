@@ -85,7 +85,7 @@ def given(store: Store, word: str) -> Given:
 
 
 def file_for(path: Path, dataset: str, *, alone: bool) -> Path:
-    """Return the run file of a dataset. A path to a file serves only if it is the one dataset
+    """Return the run file of a dataset. A path to a file is accepted only if no other dataset is
     requested (`alone`); in a folder, the file named after the dataset counts, with any ending."""
     if not path.is_dir():
         if not alone:

@@ -66,11 +66,12 @@ def import_dataset(
     the content of runs (queries, and the documents whose texts they have). `name` may include the
     split, as in `mine/dev`. `queries` is a file with the texts of the queries, `files` are the
     runs. `how` says how to read judgements; `level` is the least relevance that binary measures
-    count; `called` are the names of the files if they differ on disk. Judgements are optional; they
-    are added to a dataset that is stored without any. Raises WrongInput if nothing or two
+    count; `called` are the files' names if their names on disk differ. Judgements are optional;
+    they are added to a dataset that is stored without any. Raises WrongInput if nothing or two
     collections are given, if `split` contradicts `name`, or if no judgement reaches the level;
-    Conflict for a name of the catalogue, or for a stored one if it must be `new` or must not
-    `replace` other content; and Unavailable if there is no room for the unpacked files."""
+    Conflict for a name of the catalogue, or for that of a stored dataset if the dataset must be
+    `new` or must not `replace` other content; and Unavailable if there is no room for the unpacked
+    files."""
     for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
     split = _split_of(name, split)
@@ -237,15 +238,15 @@ def import_run(
     how: shapes.How = _AS_IT_IS,
 ) -> Outcome:
     """Import a run file as a system of the dataset, named `system` or else after its tag or its
-    file. `called` is the name of the file if it differs on disk. `replace` replaces another run
-    of that name, unless the name is among those `spared`, which were just imported; with a
-    `version`, which labels the new run, the replaced run is kept. With `any_tag`, lines may have
-    different tags or none. With `repeat`, the file is another run of the same system, and
-    nothing is replaced. `how` says how to read the file. Hits of queries outside the split are
-    left out and counted; a file that is already stored is not imported again. Raises WrongInput
-    with file and line, or for a run on another collection; Conflict if the name is in the
-    catalogue, or belongs to another run and `replace` is false; and Unavailable if there is no
-    room to unpack the file."""
+    file. `called` is the file's name if its name on disk differs. `replace` replaces another run of
+    that name, unless the name is among those `spared`, which were just imported; with a `version`,
+    which labels the new run, the replaced run is kept. With `any_tag`, lines may have different
+    tags or none. With `repeat`, the file is another run of the same system, and nothing is
+    replaced. `how` says how to read the file. Hits of queries outside the split are left out and
+    counted; a file that is already stored is not imported again. Raises WrongInput with file and
+    line, or for a run on another collection; Conflict if the name is in the catalogue, or belongs
+    to another run and `replace` is false; and Unavailable if there is no room to unpack the
+    file."""
     loaded, start = recompute.stored_dataset(bench.store, dataset), time.perf_counter()
     unpacked_size.require(file, bench.settings.home)
     tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)

@@ -44,8 +44,8 @@ def compare(
 ) -> tuple[Part, bool]:
     """Search a training set for the dataset's queries and relevant documents. Returns the part, and
     whether it is new; a result of the same name is replaced. The training texts come from `files`
-    or a `split`; they are streamed and not kept. Raises WrongInput for an invalid name or
-    threshold, and with file and line; and Missing if the dataset has no texts here."""
+    or a `split`; they are streamed and not kept. Raises WrongInput for an invalid name or threshold
+    or, with file and line, a faulty file; and Missing if the dataset has no stored texts."""
     start = time.perf_counter()
     _check(dataset, name, threshold)
     loaded = recompute.stored_dataset(bench.store, dataset)

@@ -74,7 +74,7 @@ def import_file(
     """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none. Records
     without ids are matched by text, and the grade of a text applies to every document with that
     text. Raises WrongInput with file and line, or for grades on another collection; and Conflict if
-    the LLM has other grades there and `replace` is false."""
+    the LLM has other grades of the dataset and `replace` is false."""
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)

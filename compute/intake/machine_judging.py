@@ -176,7 +176,8 @@ def judgeable(parts: Sequence[Part]) -> list[str]:
 
 
 def allow(store: Store, name: str, address: str, person: str = "") -> None:
-    """Let the texts of a dataset be sent to an address. Raises WrongInput for one with parts."""
+    """Let the texts of a dataset be sent to an address. Raises WrongInput for a dataset with
+    parts."""
     _require_own_texts(dataset(name, own_datasets(store)))
     journal.allow(store, name, address, person)
 
@@ -200,7 +201,7 @@ def _require_own_texts(row: Dataset) -> None:
 
 
 def check(store: Store, plan: Plan) -> None:
-    """Raise the error that forbids the first request: no limits, or no consent."""
+    """Raise an error if the first request is not allowed: no limits, or no consent."""
     if plan.requests < 1 or plan.tokens < 1:
         raise WrongInput("limit the number of requests and of tokens, at least one of each")
     journal.require_consent(store, plan.dataset, plan.address)
@@ -292,7 +293,8 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
     """Ask about every open pair; then publish the LLM's grades, even if an error ends the judging.
     Pairs that got no grade are asked again only with `again`. Raises Unavailable if a limit or the
-    server ends it; and Conflict without consent, or while another process asks the same."""
+    server ends it; and Conflict without consent, or while another process asks the LLM about the
+    dataset."""
     check(bench.store, plan)
     now = planned(bench.settings, plan)
     if replace(now, answer=plan.answer) != plan:

@@ -19,9 +19,9 @@ from compute.intake import doctor
 @contextmanager
 def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
     """Yield the paths of `doctor.files`, with archives replaced by the files in them, except for an
-    archive in the BEIR layout. The files are in a scratch folder, below the archive's name, and are
-    removed after the block. Raises WrongInput for an archive that is damaged, implausibly
-    compressed or empty, and Unavailable if there is no room for it."""
+    archive in the BEIR layout. The files are in a scratch folder, under a folder with the archive's
+    name, and are removed after the block. Raises WrongInput for an archive that is damaged,
+    implausibly compressed or empty, and Unavailable if there is no room for it."""
     with ExitStack() as held:
         found: list[Path] = []
         named: dict[str, str] = {}

@@ -78,7 +78,8 @@ def import_file(
 
 def declare(bench: Bench, dataset: Dataset, **roles: Any) -> tuple[Part, bool]:
     """Declare which key of a dataset's labels has the families (`family`) or weights (`weight`) of
-    its queries, or which system is its `baseline`. Empty removes a declaration, None keeps it."""
+    its queries, or which system is its `baseline`. An empty text removes a declaration, None keeps
+    it."""
     _refuse_parts(dataset)
     baseline = roles.get(BASELINE)
     known = [part.system for part in bench.store.parts("scores", dataset.name)]
@@ -142,7 +143,8 @@ def put(
 
 
 def of_training(store: Store, dataset: str) -> dict[str, str]:
-    """Return the training set of each key whose labels `leakage` made, as parts of their own."""
+    """Return the training set for each key whose labels `leakage` made and stored as separate
+    parts."""
     names = [part.system for part in store.parts(KIND, dataset) if part.system]
     return {key: name for name in names for key in leakage.keys(name)}
 
@@ -174,8 +176,8 @@ def reasons(part: Part | None) -> list[str]:
 
 
 def offer(store: Store, dataset: str, names: Sequence[str]) -> None:
-    """Set the reasons that a dataset offers; reasons given to queries stay. Raises WrongInput
-    unless there are one to nine different labels."""
+    """Set the reasons that a dataset offers; queries keep their reasons. Raises WrongInput unless
+    there are one to nine different labels."""
     names = list(dict.fromkeys(filter(None, map(str.strip, names))))
     if not 1 <= len(names) <= MOST_REASONS:
         raise WrongInput(f"{len(names)} reasons: give 1 to {MOST_REASONS}, one for each key")
@@ -187,7 +189,7 @@ def offer(store: Store, dataset: str, names: Sequence[str]) -> None:
 
 
 def give(store: Store, dataset: str, query_id: str, reason: str) -> None:
-    """Give a query a reason, replacing any other. If it has this very reason, remove it."""
+    """Give a query a reason, replacing any other. If it already has this reason, remove it."""
     with store.alone("import"):
         old = store.part(KIND, dataset)
         rows, new = _rows(old), DataFrame([(query_id, REASON, reason)], columns=COLUMNS)

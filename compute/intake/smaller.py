@@ -18,8 +18,8 @@ from compute.store.loading import Bench, Loaded
 def sample(bench: Bench, dataset: Dataset, n: int, seed: int = 0, name: str = "") -> Loaded:
     """Store a dataset of n documents: all judged ones, and a random sample of the others. It has
     the queries and judgements of the original; its default name includes n and the seed. Raises
-    WrongInput if n is below the number of judged documents or not below that of all, and Missing if
-    no texts are stored."""
+    WrongInput if n is below the number of judged documents or not below that of all documents, and
+    Missing if no texts are stored."""
     loaded = loading.load(bench, dataset)
     judgements, queries = run.read(loaded.judgements), run.read(loaded.queries)
     if loaded.documents is None:

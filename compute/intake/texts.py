@@ -29,10 +29,10 @@ def add_texts(
 ) -> Loaded:
     """Add documents and queries to a dataset that is stored with ids only. They come from a BEIR
     folder or archive, from a file of documents for the stored queries, or from the dataset's usual
-    source (for PyDocs, the installed library). `called` is the name of the file if it differs on
-    disk. Judgements, runs and their costs stay unchanged. If the corpus is known, as for shipped
+    source (for PyDocs, the installed library). `called` is the file's name if its name on disk
+    differs. Judgements, runs and their costs stay unchanged. If the corpus is known, as for shipped
     results, its fingerprint must be the same; otherwise the ids must match. Raises Missing if the
-    dataset is not stored, Conflict if its texts are here or it has changed meanwhile, and
+    dataset is not stored, Conflict if its texts are already stored or it has changed meanwhile, and
     WrongInput for texts of another collection."""
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)

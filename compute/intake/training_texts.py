@@ -31,10 +31,10 @@ class Text(NamedTuple):
 
 
 def of_file(path: Path) -> Iterator[Text]:
-    """Yield every text of a file, plain or compressed. The first line shows the format. In JSON
-    lines, `title` and `text` together are one text; without a `text`, every string with a space is
-    one. In tab-separated columns, those with a space in the first hundred lines are texts.
-    Otherwise each line is a text. Raises Missing, or WrongInput with file and line."""
+    """Yield every text of a file, plain or compressed. The first line determines the format. In
+    JSON lines, `title` and `text` together are one text; without a `text`, every string with a
+    space is one. Tab-separated columns with a space in the first hundred lines are texts. Otherwise
+    each line is a text. Raises Missing, or WrongInput with file and line."""
     with compressed.opened(path) as file:
         numbered = lines(io.BufferedReader(file), str(path), refuse)
         first = list(itertools.islice(numbered, _LOOKED_AT))

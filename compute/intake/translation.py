@@ -22,7 +22,7 @@ from compute.systems.neural.dense import Dense
 def similarity(
     bench: Bench, one: Dataset, other: Dataset, encoder: str = "labse", n: int = 100, seed: int = 0
 ) -> DataFrame:
-    """Compare texts of two datasets that have equal ids; store and return of (queries or
+    """Compare texts of two datasets that have equal ids; store and return `of` (queries or
     documents), pairs, mean, sd. The similarity of a pair is the cosine of its vectors, for n random
     pairs. Raises WrongInput unless the system is a dense encoder, and Missing without equal ids."""
     start, row = time.perf_counter(), system(encoder)

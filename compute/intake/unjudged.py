@@ -46,7 +46,7 @@ class OfRuns(Source):
 
     def all_queries(self) -> DataFrame:
         """Return query_id, text: the judged queries, or else those of all runs in order. Unknown
-        texts are NA. Raises WrongInput if the file of texts lacks one."""
+        texts are NA. Raises WrongInput if the file of texts lacks a query."""
         if self.judged:
             known = self.judged.all_queries()
         else:

@@ -87,7 +87,7 @@ def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def corpora(store: Store, datasets: Named) -> list[Dataset]:
-    """Return one dataset per corpus: of those named, or else of all with stored documents."""
+    """Return one dataset per corpus, for the named datasets or else all with stored documents."""
     own = own_datasets(store)
     names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
     # A dataset that has the name of its corpus represents it, rather than another split.

@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 
 def file(settings: Settings, job: str) -> Path:
-    """Return the log file of a job or task. A shard writes to the log of its task, though it has an
-    id. Raises Missing for an invalid id."""
+    """Return the log file of a job or task. A shard writes to the log of its task, though it has
+    its own id. Raises Missing for an invalid id."""
     if not re.fullmatch(r"[a-z]+-[0-9a-f]{12}(\.\d{1,6}){0,2}", job):
         raise Missing(f"no job {job[:60]!r}: python -m compute jobs list shows them")
     return settings.home / "logs" / "jobs" / f"{job}.log"

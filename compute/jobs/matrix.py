@@ -93,7 +93,7 @@ def matrix(
 
 
 def cells(store: Store, targets: Iterable[Target]) -> dict[Target, Cell]:
-    """Return the cell of each target, which names its system canonically."""
+    """Return the cell of each target; targets name systems canonically."""
     targets = list(targets)
     return _cells(Seen(store, {name for name, _ in targets}), targets)
 

@@ -94,9 +94,9 @@ def start(
     drop_equal_ids: bool = False,
     person: str = "",
 ) -> Started:
-    """Queue a job for a person, or join a job that already does the same. `only` restricts it to
-    some pairs of systems and datasets, by canonical names. Targets that are up to date are left out
-    unless `again`. `drop_equal_ids` is as in `pairs.pair`. Raises WrongInput, Missing or
+    """Queue a job for a person, or join a job that already does the same. `only` restricts the job
+    to these pairs of a system and a dataset, by canonical names. Targets that are up to date are
+    left out unless `again`. `drop_equal_ids` is as in `pairs.pair`. Raises WrongInput, Missing or
     Unavailable for names that cannot be run; and Unavailable also if the database cannot be reached
     or too many jobs were started."""
     row = _kind(kind)
@@ -300,7 +300,7 @@ class Start(NamedTuple):
 def refuse_too_many(settings: Settings, person: str) -> None:
     """Raise Unavailable, with the time to try again, if this person may not start more jobs now.
     The jobs themselves are counted, so that a new session or another dashboard does not reset the
-    count. Of two simultaneous requests, both may pass as the last one allowed."""
+    count. Two simultaneous requests may both pass as the last one allowed."""
     if not tables.exist(settings):
         return
     now = time.time()

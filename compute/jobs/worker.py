@@ -52,7 +52,7 @@ def several(number: int, options: Sequence[str]) -> int:
 
 def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
     """Work until SIGTERM or SIGINT, until another worker declares this one dead, until a newer
-    Beirscope has migrated the state, or until there was nothing to do for `idle` seconds. With
+    Beirscope has migrated the state, or until there has been nothing to do for `idle` seconds. With
     `weights`, and if the settings keep them apart, take only systems that need a model's weights.
     Raises Unavailable, before anything is started, if a database cannot be reached."""
     store = Store(settings)

@@ -1,6 +1,6 @@
 """The list of workers. Each writes a heartbeat; a worker that stops doing so is declared dead. On
 its own machine, its death is noticed at once, because its lock on a file in the home folder is
-gone. From other machines, only the age of its heartbeat shows it."""
+gone. Other machines notice it only from the age of its heartbeat."""
 
 import platform
 import sys
@@ -44,7 +44,7 @@ def prefix(settings: Settings, *, weights: bool) -> str:
 
 def not_installed() -> list[str]:
     """Return the libraries that a worker needs but this installation lacks. While packages are
-    being installed, this means all of them, because any may be incomplete."""
+    being installed, all of them count as lacking, because any may be incomplete."""
     whole = not INSTALLING.exists()
     return [name for name in NEEDED if not whole or find_spec(name) is None]
 

@@ -249,10 +249,10 @@ def _time(text: str, where: str) -> str | None:
 
 
 def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFrame:
-    """Return the rows that are not among the dataset's saved ones, each with its `entry`, imported
-    at a time (default: now). A row with a time is new unless all fields equal those of a saved one.
-    A row without a time is new if the newest judgement of the pair by its person and source
-    differs. So a file adds nothing the second time, even if others import it meanwhile."""
+    """Return the rows that are not among the dataset's saved ones, each with its `entry` and the
+    time `at` of the import (default: now). A row with a time is new unless all fields equal those
+    of a saved one. A row without a time is new if the newest judgement of the pair by its person
+    and source differs. So importing a file again adds nothing, even if others import it too."""
     at = at or now()
     known = {row["entry"] or _named(row) for row in _rows(saved)}
     said = _said(saved)

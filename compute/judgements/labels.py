@@ -96,7 +96,7 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
     the source WITHDRAWN withdraws all of the person's earlier judgements of the pair, whatever
     sources count. Rows in `taken_back` do not count at all. Unsure judgements count like the
     others. Judgements on the Query page (task IN_VIEW) are not blind: they count only if the person
-    has no blind label for the pair, and a withdrawal there withdraws no blind one.
+    has no blind label for the pair, and a withdrawal there withdraws no blind label.
     """
     return _standing(rows, sources)[0]
 

@@ -24,7 +24,7 @@ def by_group(
     """Compare an LLM's grades with human ones by group of pairs. Returns a row for every group with
     at least FEWEST pairs: group, n_pairs, relevant and said_relevant (shares of grades above 0 by
     people and by the LLM), too_high and too_low (shares of pairs), off (mean of the LLM's grade
-    minus the human one), off_low, off_high (95% CI). The arrays (n,) are over pairs that both
+    minus the human one), off_low, off_high (95% CI). The arrays (n,) cover the pairs that both
     graded; `weights` are 1 over the inclusion probabilities, and `groups` has a mask by name."""
     off = machine - people
     rows = []
@@ -53,8 +53,8 @@ def _mean(values: Values, weights: Values) -> tuple[float, float, float]:
 
 def kappas(people: Values, machine: Values, weights: Values) -> dict[str, float]:
     """Return Cohen's kappa and the weighted one (by squared distance), each with _low and _high
-    (95% CI). They are those of `agreement.with_machine` with weighted pairs, by a percentile
-    bootstrap over the pairs. They are NaN if all grades are the same."""
+    (95% CI). They are computed as in `agreement.with_machine`, but with weighted pairs, by a
+    percentile bootstrap over the pairs. They are NaN if all grades are the same."""
     grades, places = np.unique([people, machine], return_inverse=True)
     n, cell = len(grades), places.reshape(2, -1)
     cells = cell[0] * n + cell[1]

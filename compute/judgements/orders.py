@@ -210,8 +210,7 @@ def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, 
 
 
 def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Order pairs by the sum of 1 / (60 + rank) over systems (Cormack, Clarke and Büttcher
-    2009)."""
+    """Order pairs by the sum of 1 / (60 + rank) over systems (Cormack et al. 2009)."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
@@ -261,7 +260,7 @@ def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
     and unjudged documents count as not relevant. Among lists equally far in front, the one at the
     smallest depth comes first, then the order is by query and system. Down a list, its number of
     misses and its depth never decrease, and other lists do not change them. So a pair's place is
-    its first one over its systems by misses, depth, query and system.
+    its earliest in a list, by misses, depth, query and system.
     """
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
@@ -342,7 +341,7 @@ class _Movement:
         return cls(expected, dcg, inverse, grown, n_judged, open_orders)
 
     def of_holes(self, found: RankedPairs) -> Values:
-        """Return the expected change by each unjudged pair."""
+        """Return the expected change due to each unjudged pair."""
         expected = self.expected.of_rows(found)
         moved = [
             expected[rows] * (self.differences(found, rows) @ self.open_orders)
@@ -351,7 +350,7 @@ class _Movement:
         return np.concatenate(moved) if moved else np.zeros(0)
 
     def differences(self, found: RankedPairs, rows: Counts) -> Values:
-        """Return changes of differences by a relevant document, (rows, pairs of systems)."""
+        """Return how much a relevant document changes each difference, (rows, pairs of systems)."""
         query, dcg = found.query[rows], self.dcg
         one, other = np.triu_indices(dcg.shape[1], 1)
         after = (dcg[query] + _weight(found.rank[rows])) / self.grown[query, None]
@@ -401,7 +400,7 @@ def openness(gap: Values, spread: Values) -> Values:
     """Return the weight of a change between two systems: exp(−gap / 2 spread) / spread. `gap` is
     the current difference of their scores, and `spread` the standard deviation that unjudged
     documents are expected to add, each by itself. An order is open while the gap is at most about
-    two of these, and a change counts relative to the spread."""
+    two spreads, and a change counts relative to the spread."""
     share = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
     return np.exp(-gap * share / 2) * share
 
@@ -425,7 +424,7 @@ def expected_gain(found: RankedPairs) -> Values:
     """Return the expected relevance of every pair, from the judgements in the systems' top k. It is
     the overall mean times four factors, as if they were independent: for pairs that as many systems
     retrieved, for pairs with the same best rank, for the pair's query, and for its systems (their
-    mean). Each factor is a ratio to the overall mean, shrunk towards 1 by the weight of a few
+    mean). Each is a ratio to the overall mean, shrunk towards 1 by the weight of a few
     judgements."""
     return _Expected.of(_known(lambda: iter([found]))).of_rows(found)
 
@@ -443,8 +442,7 @@ class _Expected:
 
     @classmethod
     def of(cls, known: _Known) -> "_Expected":
-        """Learn the factors: each group's mean relevance over the overall mean, shrunk towards
-        1."""
+        """Learn the factors: a group's mean relevance over the overall mean, shrunk towards 1."""
         having = known.rank > 0
         judged = np.flatnonzero(having.any(axis=1))
         gain, having = known.gain[judged], having[judged]

@@ -85,8 +85,7 @@ class Order:
 
 
 def order(size: Values, known: Flags, seed: int) -> Order:
-    """Draw an order of the rows that are not `known` by their sizes (N,), without those of size
-    0."""
+    """Draw an order, by sizes (N,), of the rows that are not `known`, without those of size 0."""
     rows = np.flatnonzero(~known & (size > 0))
     number = 1 - np.random.default_rng(seed).random(len(size))
     priority = size[rows] / number[rows]

@@ -35,7 +35,7 @@ OUTGROWN = (
 
 
 class Pages(Protocol):
-    """The open pages, which are told when something is new."""
+    """The open pages, which are notified when something is new."""
 
     def number(self, kind: str) -> int:
         """Return the number of open pages that have a part of this kind."""
@@ -47,7 +47,7 @@ class Pages(Protocol):
 
 
 class Ahead:
-    """Opens each new version, counts the added judgements in it, and tells the pages."""
+    """Opens each new version, counts the added judgements in it, and notifies the pages."""
 
     def __init__(self, answers: Callable[[], Answers], pages: Pages) -> None:
         self._answers, self._pages = answers, pages
@@ -185,7 +185,7 @@ class Ahead:
             self._counted = manifest
 
     def tell_judged(self) -> None:
-        """Redraw the parts that follow judgements, which then score them, if one is new."""
+        """After a new judgement, redraw the parts that follow judgements, which then score it."""
         newest, now = self._answers().store.judgement_version(), time.monotonic()
         if newest != self.judgement:
             self.judgement, self.judged = newest, now

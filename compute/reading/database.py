@@ -104,8 +104,8 @@ def open_version(
     store: Store, version: int | None = None, *, picked: Collection[str] = ()
 ) -> Reading:
     """Open the store as it was at a version of the manifest (default: the newest). Damaged parts
-    are left out. So are superseded runs unless `picked`; those are systems like all others. Raises
-    Missing for a version that is gone."""
+    are left out. So are superseded runs, unless `picked`; picked ones are systems like all others.
+    Raises Missing for a version that is gone."""
     at = store.version() if version is None else version
     return _past_damage(store, lambda: _opened(store, at, picked))
 

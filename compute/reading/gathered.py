@@ -1,6 +1,6 @@
 """Gathered runs: all runs on a dataset in one cached file, made from their parts of one kind. A
 part has one run, with all ids in full. A page about all runs on all datasets would open 450 files
-and match millions of ids; here it opens one file per dataset, in which every id is stored once. The
+and match millions of ids; this opens one file per dataset, in which every id is stored once. The
 file, in the home's caches, records its parts, and is rebuilt when they are replaced."""
 
 import contextlib
@@ -68,7 +68,7 @@ class Runs(NamedTuple):
 def runs(
     cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str] | None = None
 ) -> list[Runs]:
-    """Return the parts of each of these datasets that has some; by default, of all datasets."""
+    """Return the parts of each of these datasets (default: all) that has any."""
     ((home,),) = cursor.execute(_HOME).fetchall()
     asked = None if datasets is None else list(datasets)
     rows = cursor.execute(_RUNS, {"kind": kind, "datasets": asked}).fetchall()
@@ -78,8 +78,8 @@ def runs(
 def table(
     of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
 ) -> pa.Table:
-    """Return some columns of the table that `make` makes from the parts (all columns if it was made
-    just now). Columns in `ids` are dictionaries. It is one chunk, without `make`'s metadata."""
+    """Return `columns` of the table that `make` makes from the parts (all if it has just been
+    made). Columns in `ids` are dictionary-encoded. It is one chunk, without `make`'s metadata."""
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept

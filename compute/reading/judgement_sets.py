@@ -207,8 +207,8 @@ def grades(
 def cursor_of(
     reading: Reading, name: str, choice: Choice | None = None, datasets: Collection[str] = ()
 ) -> Iterator[DuckDBPyConnection]:
-    """Yield a connection whose `judgements`, `scores` and `means` are by only this set. Its
-    variable `judgement_set` says so to code that would otherwise read official ones. Datasets
+    """Yield a connection whose `judgements`, `scores` and `means` use only this set. Its variable
+    `judgement_set` names the set, for code that would otherwise read official judgements. Datasets
     without the set have no rows. Raises Missing if no dataset has it."""
     with reading.cursor() as cursor:
         stored = [of for of in _datasets(cursor) if of in datasets or not datasets]

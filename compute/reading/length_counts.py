@@ -36,7 +36,7 @@ class Counts(NamedTuple):
 
 
 class Middle(NamedTuple):
-    """The mean and median length of documents in one group, of one system or of none."""
+    """The mean and median length of documents in one group, for one system or for no system."""
 
     system: int
     group: int
@@ -51,7 +51,7 @@ def runs(cursor: DuckDBPyConnection) -> dict[str, Runs]:
 
 
 def together(datasets: Sequence[Runs], systems: Sequence[str], k: int) -> Counts:
-    """Return the counts of these datasets together, for `systems` (the empty name means no system).
+    """Return the combined counts of these datasets for `systems` (the empty name means no system).
     The group `top` has only the top k. Raises ValueError for a k outside 1 to 10."""
     if str(k) not in _DEPTHS:
         raise ValueError(f"k is {k}: it must be from 1 to {DEPTH}")

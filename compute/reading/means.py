@@ -1,6 +1,6 @@
 """Means of every run's scores, kept from one version of the store to the next. Parts never change,
 and neither do their means, so only the means of parts that no process has read yet are computed.
-Otherwise, every publication would cost means over millions of scores."""
+Otherwise, every publication would recompute means over millions of scores."""
 
 import contextlib
 import hashlib

@@ -14,31 +14,25 @@ from pandas import DataFrame
 
 from compute.reading.means import FORUMS, MEANS, OF_PARTS
 
-# Datasets are also given as a list, with which views over parts open no other datasets' files (a
-# join with the queries would). Without an overlay, `added` has the official results.
+
+def _views(source: str, *names: str) -> str:
+    """Return the SQL of views with the rows of these tables that belong to the group. Datasets are
+    also given as a list, with which views over parts open no other datasets' files (a join with the
+    queries would). Without an overlay, the schema `added` has the official results."""
+    return "\n".join(
+        f"create view one_kind.{name} as select * from {source}.{name} semi join one_kind.asked"
+        " using (dataset, query_id) where list_contains(getvariable('of_datasets'), dataset);"
+        for name in names
+    )
+
+
 _SCHEMA = f"""
 create schema one_kind;
 create table kept.of_kind (number bigint, dataset text, query_id text);
 create view one_kind.asked as
 select dataset, query_id from kept.of_kind where number = getvariable('of_kind');
-create view one_kind.scores as
-select * from added.scores semi join one_kind.asked using (dataset, query_id)
-where list_contains(getvariable('of_datasets'), dataset);
-create view one_kind.run_scores as
-select * from added.run_scores semi join one_kind.asked using (dataset, query_id)
-where list_contains(getvariable('of_datasets'), dataset);
-create view one_kind.judgements as
-select * from added.judgements semi join one_kind.asked using (dataset, query_id)
-where list_contains(getvariable('of_datasets'), dataset);
-create view one_kind.queries as
-select * from main.queries semi join one_kind.asked using (dataset, query_id)
-where list_contains(getvariable('of_datasets'), dataset);
-create view one_kind.top as
-select * from main.top semi join one_kind.asked using (dataset, query_id)
-where list_contains(getvariable('of_datasets'), dataset);
-create view one_kind.hits as
-select * from main.hits semi join one_kind.asked using (dataset, query_id)
-where list_contains(getvariable('of_datasets'), dataset);
+{_views("added", "scores", "run_scores", "judgements")}
+{_views("main", "queries", "top", "hits")}
 create view one_kind.means_of_parts as
 {MEANS.format(scores="one_kind.scores", top="one_kind.top")};
 create view one_kind.means as
@@ -84,7 +78,7 @@ _MAKING = threading.Lock()
 @contextmanager
 def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
     """Restrict a cursor of `Overlays` to these queries (dataset, query_id) for the with-block. The
-    mean of a dataset of parts is then over those of its parts that have such queries."""
+    mean of a dataset of parts then covers only the parts that have such queries."""
     _prepare(cursor)
     number, datasets = next(_NUMBERS), sorted(set(queries["dataset"]))
     cursor.register("of_kind", pa.Table.from_pandas(queries, preserve_index=False))

@@ -26,8 +26,8 @@ where list_contains($datasets, dataset) and key = $key
 def declared(
     cursor: DuckDBPyConnection, datasets: Sequence[str], role: str = "family"
 ) -> DataFrame:
-    """Return dataset, key: the key of the labels that hold the families, or with `role` the
-    weights. Datasets that declare none are left out."""
+    """Return dataset, key: the key of the labels that are the families or, with the role `weight`,
+    the weights. Datasets that declare none are left out."""
     found = cursor.execute(_DECLARED, {"datasets": list(datasets), "role": role}).df()
     return found[found["key"].fillna("") != ""].reset_index(drop=True)
 
@@ -65,8 +65,8 @@ def shares(weights: pd.Series) -> pd.Series:
 
 
 def codes(queries: DataFrame, families: DataFrame) -> NDArray[np.int64] | None:
-    """Return a number from 0 for the family of each query (dataset, query_id), by rows of `of`; a
-    query without a family is its own. None if no dataset here declares families."""
+    """Return the family of each query (dataset, query_id) as a number from 0, using rows of `of`; a
+    query without a family is a family of its own. None if no dataset declares families."""
     if not queries["dataset"].isin(families["dataset"]).any():
         return None
     own = queries[["dataset", "query_id"]].merge(families, "left", ["dataset", "query_id"])

@@ -151,7 +151,7 @@ class Holding:
         return tuple((name, self.digests.get(name, "")) for name in sorted(self.kin(*about)))
 
     def kin(self, *names: str) -> set[str]:
-        """Return the datasets with their parts, and the collections of all these."""
+        """Return the datasets, their parts, and the collections of all of them."""
         known = [self.records[name] for name in names if name in self.records]
         parts = {part for dataset in known for part in dataset.parts}
         if not parts <= {*names}:

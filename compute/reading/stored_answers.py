@@ -33,7 +33,8 @@ def file(home: Path, *asked: object) -> Path:
 
 
 def of(path: Path, compute: Callable[[], DataFrame], *, stores: bool) -> DataFrame:
-    """Return the answer in a file; without one, compute it. If `stores`, a slow one is stored."""
+    """Return the answer in a file, or compute it if there is none. If `stores`, store a slow
+    one."""
     found = read(path)
     if found is None:
         begun = time.monotonic()
@@ -55,8 +56,8 @@ def read(path: Path) -> DataFrame | None:
 
 
 def write(path: Path, frame: DataFrame) -> None:
-    """Store an answer if it is small enough and a file holds it exactly. A home that is read-only
-    or full is left as it is."""
+    """Store an answer if it is small enough and reads back unchanged. Nothing is stored in a home
+    that is read-only or full."""
     if frame.memory_usage(deep=True).sum() > LARGEST:
         return
     # One process writes (`exports.ahead`), so what it leaves when killed is overwritten.
@@ -73,7 +74,7 @@ def write(path: Path, frame: DataFrame) -> None:
 
 
 def trim(home: Path) -> None:
-    """Delete the least recently used answers above MOST bytes."""
+    """Delete the least recently used answers beyond MOST bytes in total."""
     with contextlib.suppress(OSError):
         found = {path: path.stat() for path in (home / "caches").glob(f"*{_SUFFIX}")}
         excess = sum(at.st_size for at in found.values()) - MOST

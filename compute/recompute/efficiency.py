@@ -86,8 +86,8 @@ def _load() -> float:
 
 
 def resident() -> int:
-    """Return the bytes that this process and its descendants use now. A page that processes share
-    counts for each of them."""
+    """Return the bytes that this process and its descendants use now. A memory page that processes
+    share counts once for each."""
     own = psutil.Process()
     total = 0
     for process in (own, *own.children(recursive=True)):
@@ -97,7 +97,7 @@ def resident() -> int:
 
 
 def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
-    """Add the costs of shards to an index's; return whether all are from similar machines."""
+    """Add the costs of shards to an index's; return whether all come from similar machines."""
     cost.seconds = round(cost.seconds + sum(one["seconds"] for one in made), 3)
     cost.peak_bytes = max([cost.peak_bytes, *(one["peak_bytes"] for one in made)])
     here = dict(provenance.hardware())

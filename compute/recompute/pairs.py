@@ -83,8 +83,8 @@ def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored
 
 def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stored) -> Part | None:
     """Return the stored run of an input, imported or computed, at any depth. None means that it
-    must be computed, because there is none or one of its own inputs has changed. Raises the errors
-    of `stored` if it cannot be computed."""
+    must be computed, because it is not stored or one of its own inputs has changed. Raises the
+    errors of `stored` if it cannot be computed."""
     row, part = catalogued(name), None
     if row is None or row.search is None or documents is None:
         return stored(name)

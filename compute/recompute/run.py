@@ -221,7 +221,7 @@ def _command(pair: Pair) -> list[str]:
 
 
 def published(bench: Bench, pair: Pair, *, again: bool = False) -> Part | None:
-    """Return the stored hits that need not be searched again; with `again`, only this job's own."""
+    """Return the stored hits that need not be searched again; with `again`, only this job's."""
     dataset = pair.loaded.dataset.name
     stored = whole_run(bench.store, dataset, pair.system.name, pair.names.hits)
     return None if stored and again and stored.job != bench.job else stored
@@ -244,9 +244,8 @@ def run(
     version: run_versions.Version | None = None,
 ) -> Outcome:
     """Search the dataset with the system, score and publish the run; do nothing if it is stored,
-    unless `again`. `drop_equal_ids` is as in `pair`. With a `version`, a run with other hits is
-    kept when this one replaces it. Raises Unavailable, before all else, if the system cannot run
-    here."""
+    unless `again`. `drop_equal_ids` is as in `pair`. With a `version`, a replaced run with
+    different hits is kept. Raises Unavailable first if the system cannot run here."""
     ready = pair(bench, system, dataset, drop_equal_ids=drop_equal_ids)
     return publish(bench, ready, again=again, version=version)
 
@@ -395,8 +394,8 @@ def _scored(
 def add_repeat(
     bench: Bench, loaded: Loaded, hits: Part, run: runs.Run, about: dict[str, Any]
 ) -> Outcome:
-    """Store a canonical run as another run of the system with these hits; its scores become means.
-    `about` is the run's provenance. Raises Unavailable if a run is damaged."""
+    """Store a canonical run as another run of the system with these hits; the system's scores
+    become means. `about` is the run's provenance. Raises Unavailable if a run is damaged."""
     before = repeats.of(bench.store, hits)
     known = [*repeats.recorded(before), about]
     number = pa.scalar(len(known) + 1, pa.int32())

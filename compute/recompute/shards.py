@@ -53,7 +53,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """Work that can be divided: what builds it, and its documents."""
+    """Work that can be divided: its maker, and its documents."""
 
     maker: Divisible
     documents: Part
@@ -95,7 +95,7 @@ def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
 
 
 def divided(bench: Bench, work: Work | None) -> list[Shard]:
-    """Return the shards of some work, existing or not; none if it is not divided."""
+    """Return the shards of this work, whether they exist or not; none if it is not divided."""
     if work is None:
         return []
     size, total = work.maker.piece_documents(bench.settings), work.documents.rows

@@ -1,6 +1,6 @@
 """Caches: folders of indexes and embeddings, named by the fingerprint of their inputs. A folder is
-built under another name and appears once complete. Since it can be rebuilt, the least recently used
-folders are deleted when all together exceed the setting `cache_bytes`."""
+built under another name and appears once complete. Since folders can be rebuilt, the least recently
+used ones are deleted when all together exceed the setting `cache_bytes`."""
 
 import contextlib
 import os

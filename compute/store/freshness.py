@@ -65,7 +65,7 @@ def of_terms(lengths: Part) -> Inputs:
 
 
 def of_overlap(terms: Iterable[Part]) -> Inputs:
-    """Return the inputs of similarities: the own corpus's counts; rows name the other's."""
+    """Return the inputs of similarities: the counts of their own corpus; rows name the other's."""
     return {part.kind: part.fingerprint for part in terms}
 
 

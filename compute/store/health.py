@@ -16,8 +16,8 @@ SENTENCES = (LOST, NO_PARTS, OTHER_PARTS)
 
 
 def check(store: Store) -> None:
-    """Raise Unavailable if the state or the parts cannot be read, or do not belong together. Its
-    one sentence has no path or address, since anyone may read it."""
+    """Raise Unavailable if the state or the parts cannot be read, or do not belong together. The
+    error is one sentence without path or address, since anyone may read it."""
     # SQLite would go on reading a file that was removed.
     if store.engine.dialect.name == "sqlite" and not Path(state.where(store.engine)).exists():
         raise Unavailable(LOST)

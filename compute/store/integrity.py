@@ -19,7 +19,7 @@ _AT_ONCE = {"yield_per": 1_000}
 
 
 def found(engine: Engine) -> list[str]:
-    """Return the faults of a state, one sentence each, after reading all rows of its tables."""
+    """Read all rows of a state's tables; return one sentence for each fault."""
     try:
         return [*of_tables(engine), *of_rows(engine)]
     except (Unavailable, DBAPIError) as error:
@@ -28,7 +28,8 @@ def found(engine: Engine) -> list[str]:
 
 
 def of_tables(engine: Engine) -> Iterator[str]:
-    """Yield faults that SQLite finds in its file, and tables with invalid rows or equal keys."""
+    """Yield faults that SQLite finds in the file, and tables with invalid rows or duplicate
+    keys."""
     with state.reading(engine) as connection:
         if engine.dialect.name == "sqlite":
             told = connection.exec_driver_sql("pragma integrity_check(1)").scalar_one()
@@ -52,7 +53,7 @@ def of_tables(engine: Engine) -> Iterator[str]:
 
 
 def of_rows(engine: Engine) -> list[str]:
-    """Return a sentence each on lost or altered rows of judgements and of parts."""
+    """Return sentences on lost or altered rows of judgements and of parts."""
     return [*of_judgements(engine), *of_parts(engine)]
 
 

@@ -52,7 +52,7 @@ _OWN = re.compile(
 
 
 def is_own(file: Path) -> bool:
-    """Return whether Beirscope named and placed a file in a folder of parts or in the trash.
-    Others, and links, are never touched."""
+    """Return whether Beirscope named and placed a file in a folder of parts or in the trash. Other
+    files and links are never touched."""
     named = _OWN.fullmatch(f"{file.parent.name}/{file.name}") and file.is_file()
     return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

@@ -7,6 +7,6 @@ FOUND, NOT_FOUND = "found", "not found"
 
 
 def keys(training: str) -> tuple[str, str]:
-    """Return the keys of a training set's query labels: for queries found by their own text or by a
-    relevant document, and for those found by their own text."""
+    """Return the keys of two query labels of a training set: queries found by their own text or by
+    a relevant document, and queries found by their own text."""
     return f"leakage {training}", f"leakage {training}, query text"

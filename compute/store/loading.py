@@ -38,7 +38,7 @@ def quiet(done: int, total: int, unit: str) -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """The store, the settings, and a function for the progress, which every step needs."""
+    """Needs of every step: the store, the settings, and a function that reports progress."""
 
     store: Store
     settings: Settings
@@ -74,8 +74,8 @@ def load(
 ) -> Loaded:
     """Return the dataset as parts; read it from its source only if the source has changed. An
     imported dataset stays usable when its source is gone. Raises Missing if it cannot be found at
-    all, WrongInput with file and line if it is broken; and Conflict if its name must be `new` but
-    is taken, or if it must not `replace` what has the name when it is published."""
+    all, WrongInput with file and line if it is broken, and Conflict if its name must be `new` but
+    is taken, or if it must not `replace` the dataset that has its name when it is published."""
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
@@ -171,7 +171,7 @@ class Content:
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
-    """Read and count a source, with these judgements instead of its own if given. Raises WrongInput
+    """Read and count a source, using `judgements`, if any, instead of its own. Raises WrongInput
     with file and line."""
     start = time.perf_counter()
     queries = origin.all_queries() if judgements is not None else origin.queries()

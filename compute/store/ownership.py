@@ -53,7 +53,7 @@ def parts_file(home: Path) -> Path:
 def check(
     home: Path, marks: Marks, identity: str, listed: Callable[[], set[str]], where: str
 ) -> None:
-    """Raise Conflict if a home or its parts belong to another state than the one at `where`, which
+    """Raise Conflict if a home or its parts belong to a state other than the one at `where`, which
     has this `identity` (empty if it is new or of an older format) and has `listed` these parts.
     Parts without a mark belong to it if it lists any of them."""
     marked = ((home_file(home), marks.home), (parts_file(home), marks.parts))

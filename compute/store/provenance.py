@@ -102,7 +102,7 @@ def _processor() -> str:
 
 
 def portable(value: Any) -> Any:
-    """Return provenance without this machine's paths: each goes, with its key if it has one."""
+    """Return provenance without this machine's paths; the key of a path, if any, is removed too."""
     if isinstance(value, str):
         return _PATH.sub("…", value)
     if isinstance(value, dict):
@@ -129,7 +129,7 @@ def without_folders(systems: Iterable[str]) -> dict[str, str]:
 
 def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """Return the provenance of each stored run (dataset, system) as JSON values, without paths of
-    this machine. A dataset of parts means the runs on its parts."""
+    this machine. A dataset of parts stands for the runs on its parts."""
     pairs = list(single(pairs))
     parts = store.parts(picked=[system for _, system in pairs])
     live = {part.identity: part for part in parts}

@@ -1,4 +1,4 @@
-"""Repeats: several runs of one system, such as of an index that was rebuilt, shown as one. The
+"""Repeats: several runs of one system, for example after its index was rebuilt, shown as one. The
 first run is the system's hits, and is shown wherever lists are; a part of the kind `repeats` has
 the others. The part `scores` has the means over the runs by query, so that all code that reads
 scores sees the system once; `run_scores` has the scores of each run."""
@@ -42,5 +42,5 @@ def lists(part: Part | None) -> Iterator[tuple[int, DataFrame]]:
 
 
 def averaged(scores: DataFrame) -> DataFrame:
-    """Return query_id, measure, value: the mean of the scores over the runs that have one."""
+    """Return query_id, measure, value: the mean score over the runs that have one."""
     return scores.groupby(["measure", "query_id"], sort=False)["value"].mean().reset_index()

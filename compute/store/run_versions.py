@@ -76,7 +76,7 @@ def stored(
 
 
 def named(kept: Iterable[Part], values: Iterable[str]) -> list[str]:
-    """Return the versions named in an address, each of whose values has one name or several."""
+    """Return the versions named in an address; each of its values has one or more names."""
     found = [value for value in values if "@" in value]
     names = dict.fromkeys(part.system for part in kept) if found else ()
     return [name for name in names if any(f",{name}," in f",{value}," for value in found)]
@@ -109,9 +109,9 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version when `run` replaces it, with the label `said`; return entries
-    for the new run's provenance. If both have equal hits, nothing is kept. Raises Conflict for a
-    label in use, and Unavailable if the live run is damaged."""
+    """Keep the live run as a version, labelled as `said` states, when `run` replaces it; return
+    entries for the new run's provenance. If both have equal hits, nothing is kept. Raises Conflict
+    for a label in use, and Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
     damage.refuse(old)
@@ -132,7 +132,7 @@ def keep(
 
 
 def told(hits: Part, *, new: bool) -> str:
-    """Return a sentence on a run that was imported as a version, and whether it is new."""
+    """Describe in a sentence a run that was imported as a version, and say whether it is new."""
     found = hits.provenance.get("run_version", {})
     # A run with the same hits as its predecessor keeps the predecessor's date.
     if not new or "published" in found:

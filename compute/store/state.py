@@ -194,7 +194,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
     """Hold a lock of the state, shared by all machines, for the with-block; yield whether it was
-    acquired within so many seconds. For SQLite, on one machine, the home's file locks suffice."""
+    acquired within `wait` seconds. For SQLite, on one machine, the home's file locks suffice."""
     if engine.dialect.name == "sqlite":
         yield True
         return
@@ -281,7 +281,7 @@ def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
 
 
 def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
-    """Record SHA-256 by part id for the files for which none was known."""
+    """Record the SHA-256 of files for which none was known, by part id."""
     with writing(engine) as connection:
         for part, sha256 in found.items():
             unknown = (parts.c.id == part) & (parts.c.sha256 == "")

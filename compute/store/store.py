@@ -95,7 +95,7 @@ class Part:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Kind, dataset and system; at most one live part has the same."""
+        """Kind, dataset and system, which no two live parts share."""
         return self.kind, self.dataset, self.system
 
     @property
@@ -247,7 +247,7 @@ class Store:
 
     @contextmanager
     def listed_once(self) -> Iterator[None]:
-        """List the same parts only once in a with-block that writes none, in this thread."""
+        """List the parts only once in this thread during a with-block, which must write none."""
         before = _LISTED.set({})
         try:
             yield
@@ -255,7 +255,7 @@ class Store:
             _LISTED.reset(before)
 
     def here(self, version: int, picked: Collection[str] | None) -> list[Part]:
-        """Return `parts` once all files are here. Raises Unavailable without the bucket."""
+        """Return `parts` once all their files are local. Raises Unavailable without the bucket."""
         parts = self.parts(version=version, picked=picked)
         return self.parts(version=version, picked=picked) if self.fetch(parts) else parts
 
@@ -281,9 +281,9 @@ class Store:
         return self._shipped.get(part.identity)
 
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
-        """Return the live part that a step would only write again. Its file is verified if this
-        machine has not read it yet, since a damaged part must be rewritten. Shipped parts never
-        count, since they are truncated or without texts."""
+        """Return the live part if a step would only write the same again. Its file is verified if
+        this machine has not read it yet, since a damaged part must be rewritten. Shipped parts
+        never count, since they are truncated or without texts."""
         part = self.part(kind, dataset, system)
         if part is None or part.shipped or part.fingerprint != fingerprint:
             return None
@@ -516,7 +516,7 @@ def part_path(kind: str, part_id: str) -> Path:
 
 def shard_path(name: str) -> Path:
     """Return the path of a shard below a root: among the parts, which all workers see. It is in no
-    manifest, so it is removed once it has been unused for as long as unlisted files stay."""
+    manifest, so it is removed once it has been unused for as long as unlisted files are kept."""
     return Path("parts") / "shards" / f"{name}.tar"
 
 

@@ -107,7 +107,7 @@ class System:
 
     @property
     def tried(self) -> str:
-        """Say in which version tests took it, in its current form, from `run` to an export."""
+        """Say in which version tests took the system, as it is now, from `run` to an export."""
         kept = _tried().get(self.name)
         with contextlib.suppress(Unavailable):
             if kept and kept["fingerprint"] == self.fingerprint():
@@ -127,8 +127,8 @@ class System:
         return replace(self, name=str(name), search=searcher, title=title.strip())
 
     def trained(self, name: names.Name) -> "System":
-        """Return the system that its recipe, with the parameters of `name`, makes of
-        `name.trained_on`. Nothing is read: the `check` of its searcher reports if it is not trained
+        """Return the system that its recipe, with the parameters of `name`, makes from
+        `name.trained_on`. Nothing is read: its searcher's `check` reports if it is not trained
         yet."""
         assert self.recipe is not None
         free = set(self.recipe.SEARCH)

@@ -208,7 +208,7 @@ class OfCheckpoint:
 
     @property
     def model(self) -> str:
-        """Return the name or folder of the checkpoint; of two, that of the documents' one."""
+        """Return the name or folder of the checkpoint; if there are two, of that for documents."""
         return self.checkpoint.model
 
 

@@ -106,8 +106,8 @@ def rows_behind(name: str) -> set[str]:
 
 
 def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
-    """Return the datasets on whose judged queries a system, or one from which it is made, was
-    trained here, or a parameter of its fusion was chosen. `collections` has the collection of each
+    """Return the datasets whose judged queries were used here to train a system, or one from which
+    it is made, or to choose a parameter of its fusion. `collections` has the collection of each
     known dataset. Recipes learn from the train split or, if there is none, from the judged queries
     of the dataset that they are given."""
     found = _tuned_on(name)

@@ -1,5 +1,5 @@
-"""Trained models: parts of the store that hold a folder, as weights that a system loads. A model is
-looked up in the home of the current settings, as weights of the hub are in the hub's cache."""
+"""Trained models: parts of the store that contain a model's folder, whose weights a system loads. A
+model is looked up in the current settings' home, as weights of the hub are in its cache."""
 
 import hashlib
 import shlex

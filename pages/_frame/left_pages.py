@@ -1,7 +1,7 @@
 """Late requests from pages that were left, which are withheld from Streamlit. A menu that is open
 during a page change closes and requests its part of the old page after the new page was requested.
 Streamlit would then return to the old page, and the new one would stay empty. Since the browser
-makes all page changes (`navigation.to`, never `st.switch_page`), the page requested last is the one
+makes all page changes (`navigation.to`, never `st.switch_page`), the page requested last is
 shown."""
 
 import math

@@ -172,9 +172,9 @@ def between(
     of: Sequence[str],
     together: int = TOGETHER,
 ) -> DataFrame:
-    """Compute the similarities of each of `of` with all counted corpora, every pair once: dataset,
-    other, floor, similarity. Every file is read once, however many pairs there are, with about
-    `together` terms in memory."""
+    """Compute the similarities of each corpus in `of` with all counted corpora, every pair once:
+    dataset, other, floor, similarity. Every file is read once, however many pairs there are, with
+    about `together` terms in memory."""
     about = {name: part.provenance["units"][unit.name] for name, part in counts.items()}
     bits = min((sum(one["terms"] for one in about.values()) // together).bit_length(), BITS)
     names = list(dict.fromkeys([*of, *counts]))

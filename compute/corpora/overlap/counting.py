@@ -115,7 +115,7 @@ class Pieces:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Return the entries for their provenance."""
+        """Return the provenance entries of these counts."""
         return {"shards": self.number, "shard_seconds": round(self.seconds, 3)}
 
 
@@ -230,9 +230,8 @@ def counted(
     every: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
     """Open a database with the table `counted`: counts of one kind for a file of documents (n,
-    term, count). It covers all units of the kind, or the named `units`. If `pieces` has the counts
-    of all documents by slice, no document is read. With `every`, words of every script are
-    counted."""
+    term, count). It covers all units of the kind, or only `units`. If `pieces` has the counts of
+    all documents by slice, no document is read. With `every`, words of every script are counted."""
     with _database(now, every) as connection:
         connection.from_arrow(_TERMS.empty_table()).create("counted")
         for unit in units or [name for name, unit in UNITS.items() if unit.kind == kind]:

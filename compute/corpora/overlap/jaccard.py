@@ -39,14 +39,14 @@ def similarities(
     totals: Mapping[str, NDArray[np.float64]],
     of: Sequence[str],
 ) -> DataFrame:
-    """Compute the similarity of every pair with one of `of`, once, at each of FLOORS: dataset,
-    other, floor, similarity.
+    """Compute the similarity of every pair that includes a corpus in `of`, once, at each of FLOORS:
+    dataset, other, floor, similarity.
 
     J(S, T) = sum_k min(S_k, T_k) / sum_k max(S_k, T_k), where S_k is the share of word k in corpus
     S (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words
-    without renormalising the rest. Pairs without remaining words are absent. Each partition has
-    some of the words of all corpora; words that only one corpus has may be left out. `totals` are
-    the `sums` over all words of each corpus.
+    without renormalising the rest. Pairs without remaining words are absent. Each partition has a
+    subset of the words, for all corpora; words that only one corpus contains may be left out.
+    `totals` are each corpus's `sums` over all words.
     """
     names = list(dict.fromkeys([*of, *totals]))
     least = np.zeros((len(FLOORS), len(of), len(names)))

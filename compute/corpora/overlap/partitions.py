@@ -1,7 +1,6 @@
 """Divides the terms of many corpora by hash into partitions on disk, each of which fits into
 memory. A term is represented by DuckDB's 64-bit hash. The probability that any two of 100 million
-different terms collide is 3 in 10,000; this would change a similarity by the share of the rarer
-term."""
+different terms collide is 3 in 10,000; a similarity would change by the share of the rarer term."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -35,8 +34,8 @@ class Partitions:
         return 1 << self._bits
 
     def add(self, name: str, terms: np.ndarray, shares: np.ndarray, *, asked: bool) -> None:
-        """Add terms of a corpus. Requested corpora (`asked`) must come first; of the others, only
-        terms that a requested one may have are kept."""
+        """Add terms of a corpus. Requested corpora (`asked`) must be added first; of the others,
+        only terms that a requested corpus may contain are kept."""
         self.totals[name] += sums(shares)
         beginnings = terms >> (64 - ASKED_BITS)
         if asked:

@@ -40,7 +40,7 @@ UNKNOWN = "[UNK]"
 
 
 def of_every_script(documents: Part) -> bool:
-    """Return whether enough documents have combining marks or scripts without spaces."""
+    """Return whether over SHARE of documents have combining marks or scripts without spaces."""
     return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
 
 
@@ -54,7 +54,7 @@ def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
     A bigram is two consecutive words of a document, whatever separates them, even across title and
     text. With `of_every_script`, words are in NFC and keep their marks, scripts without spaces are
     split by ICU's dictionaries (`scripts.segmented`), and UNKNOWN is not a piece. Word pieces:
-    BERT's uncased WordPiece over the same text, without special tokens and without truncation.
+    BERT's uncased WordPiece over the same text, without special tokens or truncation.
     """
     every = of_every_script(documents)
     if kind != "ngrams":

@@ -11,7 +11,7 @@ from compute.datasets.shapes.tables import is_parquet
 def held(path: Path, how: How | None = None, problem: trec.Problem | None = None) -> Held | None:
     """Return the content of a file; None for a TREC run and for TREC or BEIR qrels. Names in the
     file, ranks 1, 2, 3 … or falling scores show whether it is a run or judgements; otherwise `how`
-    must say so. A faulty line is reported to `problem` or raises WrongInput."""
+    must say which. A faulty line is reported to `problem` or raises WrongInput."""
     how, problem = how or How(), problem or trec.refusing(path)
     if is_parquet(path):
         return nested.of_parquet(path, how)

@@ -48,7 +48,7 @@ class How:
     """The system whose list this run reranks."""
 
     def words(self) -> list[str]:
-        """Return these options as words of a command."""
+        """Return these options as command-line arguments."""
         words = ["--as", self.role] * bool(self.role) + ["--round"] * self.rounded
         words += ["--levels", ",".join(f"{level:g}" for level in self.levels)] * bool(self.levels)
         words += ["--part", self.part] * bool(self.part)
@@ -59,7 +59,7 @@ class How:
 @dataclass(frozen=True)
 class Rows:
     """Rows as in the file: query_id, doc_id, and other columns by the names of `names.columns`. A
-    column `number` has numbers that no name explains; `line` has the line of each row."""
+    column `number` has numbers whose meaning no name shows; `line` has the line of each row."""
 
     file: str
     table: pa.Table
@@ -97,7 +97,7 @@ class Rows:
         return may_be_text(self.called.get("query_id", ""))
 
     def first(self, n: int = _SAMPLE, *columns: str) -> list[list[str]]:
-        """Return the first rows as texts: query, document, and these columns or the numbers."""
+        """Return the first rows as texts: query, document, and these columns (default: numbers)."""
         few = self.table.slice(0, n).select([*_PAIR, *(columns or self._numbers())])
         cells = [column.cast(pa.string()).to_pylist() for column in few.columns]
         return [["" if cell is None else cell for cell in row] for row in zip(*cells, strict=True)]

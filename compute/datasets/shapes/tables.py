@@ -1,4 +1,4 @@
-"""Columns between commas, semicolons or tabs, with or without names, and RankLib's lines."""
+"""Columns separated by commas, semicolons or tabs, with or without names, and RankLib's lines."""
 
 import csv
 import io

@@ -1,8 +1,8 @@
 """nDCG averaged over completions: the missing grades are drawn again and again, given the judged
 ones, by an ordinal probit model with a random intercept (Hedeker and Gibbons 1994, Biometrics 50).
 A pair reaches a level if a normal variable exceeds a threshold that follows from the runs' ranks.
-All pairs and levels of a query share an effect. Its share of the variance is unknown; each value of
-`_SHARES` counts by its likelihood."""
+All pairs and levels of a query share an effect. The effect's share of the variance is unknown; each
+value of `_SHARES` is weighted by its likelihood."""
 
 from dataclasses import replace
 from itertools import product
@@ -78,8 +78,7 @@ def _posterior(ends: Values, query: Counts, n_queries: int) -> Values:
 def _flipped(
     frame: Frame, of: Kind, reached: Flags, sample: Corrected, outside: Values | None
 ) -> tuple[Values, Values]:
-    """Return nDCG by these grades, (S, Q), and what each pair adds to it by each level,
-    (N, S, L)."""
+    """Return nDCG by these grades, (S, Q), and what a pair adds to it by each level, (N, S, L)."""
     gains = of.gains(sample.steps, sample.levels)
     discount = np.append(of.discount, 0)[np.minimum(frame.rank, of.k + 1) - 1]
     own = discount * (reached @ gains)[:, None]

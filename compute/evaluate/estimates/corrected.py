@@ -120,8 +120,8 @@ def predicted(
 def by_guess(
     guess: Values, grades: Values, batches: Sequence[Batch], levels: Values, query: Counts
 ) -> Corrected:
-    """Do as `corrected`, with given predictions (N, L) from 0 to 1, each made without the pair's
-    own grade. `query` (N,) is the number of each pair's query."""
+    """Estimate grades as `corrected` does, but from predictions `guess` (N, L), 0 to 1, made
+    without the pair's own grade. `query` (N,) is the number of each pair's query."""
     judged = ~np.isnan(grades)
     reached = (np.nan_to_num(grades, nan=0.0)[:, None] >= levels).astype(np.float64)
     shares = _shares(batches)

@@ -117,8 +117,8 @@ class Estimates:
 
     def pairs(self, *, together: bool = True, level: float = LEVEL) -> DataFrame:
         """Return a, b, difference, error, low, high for all pairs of systems (positions, a < b).
-        All intervals `together` have a confidence of 95%; otherwise each one has a confidence of 1
-        - `level`."""
+        With `together`, all intervals jointly have a confidence of 95%; otherwise, each has a
+        confidence of 1 - `level`."""
         a, b = np.triu_indices(len(self.systems), 1)
         times = t_reach(self._chance if together else level, self.freedom[a, b])
         down, up = _reaches(times, self.skew[a, b])
@@ -170,7 +170,7 @@ class Estimates:
 def estimates(
     frame: Frame, of: Kind, sample: Corrected, outside: Values | None = None
 ) -> Estimates:
-    """Estimate a measure for every system of the frame from corrected grades; for `outside` see
+    """Estimate a measure for every system of the frame from corrected grades; `outside`: see
     `linear`."""
     about = sample.about, sample.steps, sample.levels, sample.together, outside
     averaged = of.name == "nDCG"

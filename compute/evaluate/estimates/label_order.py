@@ -1,9 +1,9 @@
 """Does the ranking of systems survive errors in the labels? Simulates scores under such errors. In
 each draw, every label that was not audited is wrong with an error rate that is plausible for its
-stratum after the audit (`label_errors.rates`). A wrong label gets another grade as often as the
-audit found that grade instead. Audited labels are known. So the probability of an order flip
-includes two uncertainties: the rates, and which labels are wrong. Labels outside the frame do not
-change."""
+stratum after the audit (`label_errors.rates`). A wrong label gets another grade with the frequency
+at which the audit found that grade instead. Audited labels are known. So the probability of an
+order flip includes two uncertainties: the rates, and which labels are wrong. Labels outside the
+frame do not change."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,10 +110,10 @@ class Audited:
 
 
 def survival(audited: Audited, measure: str, draws: int = DRAWS) -> tuple[DataFrame, DataFrame]:
-    """Return two frames. Of systems: system, score, low, high, rank, rank_low, rank_high, best
-    first. Of pairs: a, b, difference, flip (the probability that b is ahead of a), likeliest flips
-    first. Scores are by the labels as they are; intervals contain 95% of the draws. A tied pair has
-    no flip."""
+    """Return two frames. For systems: system, score, low, high, rank, rank_low, rank_high, best
+    first. For pairs: a, b, difference, flip (the probability that b is ahead of a), likeliest flips
+    first. Scores use the labels as they are; intervals contain 95% of the draws. Tied pairs have
+    NaN as flip."""
     now, drawn = audited.scores(audited.labels, measure), audited.drawn(measure, draws)
     order, tails = np.argsort(-now, kind="stable"), [LEVEL / 2, 1 - LEVEL / 2]
     names = np.array(audited.frame.systems)[order]

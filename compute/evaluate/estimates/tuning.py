@@ -1,14 +1,14 @@
-"""Estimates the value of a parameter that is tuned on the given queries. Each query has a value at
-each setting of the parameter, such as the weight of a fusion. The best mean over these queries is
-too optimistic, since it was selected. Here the setting is chosen on nine tenths of the queries and
-evaluated on the last tenth, for each tenth in turn; the division into tenths is drawn REPEATS
-times: cross-validation (Stone 1974, Journal of the Royal Statistical Society B 36, 111-147).
-Settings may combine several parameters or methods: every choice is made within the nine tenths,
-without the queries of the last tenth. The choices share most of their queries, so intervals from
-the spread of the values are too narrow: of those with a nominal 95%, only 88 to 96% covered the
-true value. The standard error is therefore computed by resampling queries for the whole procedure
-(Efron 1979), with all copies of a query in one tenth; 94 to 98% of these intervals covered the true
-value, from 50 queries on (`tests.benchmarks.simulations.tuning`)."""
+"""Estimates the score reached by a parameter that is tuned on the given queries. Each query has a
+value at each setting of the parameter, such as the weight of a fusion. The best mean over these
+queries is too optimistic, since it was selected. Instead, the setting is chosen on nine tenths of
+the queries and evaluated on the last tenth, for each tenth in turn; the division into tenths is
+drawn REPEATS times: cross-validation (Stone 1974, Journal of the Royal Statistical Society B 36,
+111-147). Settings may combine several parameters or methods: every choice is made within the nine
+tenths, without the queries of the last tenth. The choices share most of their queries, so intervals
+from the spread of the values are too narrow: of those with a nominal 95%, only 88 to 96% covered
+the true value. The standard error is therefore computed by resampling queries for the whole
+procedure (Efron 1979), with all copies of a query in one tenth; 94 to 98% of these intervals
+covered the true value, from 50 queries on (`tests.benchmarks.simulations.tuning`)."""
 
 from typing import NamedTuple
 

@@ -24,8 +24,8 @@ choices satisfy c_1 >= c_2 >= ... for t >= 0. If the largest ratio is below 0, i
 maximum of the negated sum. Only grades that occur in judgements need a c_j: between two of them the
 ideal order does not change, and the ratio has no turning point. Relevant documents outside the list
 only add to D, so they move an end only towards 0: if all ratios have the same sign, the one nearest
-0 is at c_1 = c_2 = ..., with all outside documents at the highest grade. An end never needs them to
-move across 0 or away from it.
+0 is at c_1 = c_2 = ..., with all outside documents at the highest grade. Such documents never move
+an end across 0 or away from it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -96,9 +96,9 @@ def by_kind(lists: Lists, measure: str, outside: Outside) -> tuple[dict[str, Any
 
 
 def distinct(lists: Lists, within: Sequence[Numbers] = ()) -> tuple[Lists, Numbers, Numbers]:
-    """Return one list of each kind, as lists of a single system, the position of its query, and
-    the kind of each list, (S * Q,). Lists of a kind have equal gains, and their queries equal
-    counts of judged documents and of `within`."""
+    """Return one list of each kind, as lists of a single system, the position of its query, and the
+    kind of each list, (S * Q,). Lists of a kind have equal gains; their queries have equal counts
+    of judged documents and equal `within` counts."""
     asked, n = np.zeros(len(lists.queries), np.int64), 1
     for column in (*lists.judged.T, *within):
         asked, n = _combined(asked, n, column)
@@ -150,7 +150,7 @@ class Best:
         return self.gain.enough(self.depth)
 
     def of(self, queries: Numbers) -> "Best":
-        """Return the ideal values of some of the queries, which are given by position."""
+        """Return the ideal values of the queries at these positions."""
         own = {"judged": self.judged[queries], "levels": self.levels[..., queries]}
         return replace(self, whole=self.whole[:, queries], **own)
 
@@ -236,8 +236,7 @@ def _surplus(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best:
 
 
 def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
-    """Return the ratio at the c_j with the largest N - best D; it is above `best` if any ratio
-    is."""
+    """Return the ratio at the c_j with the largest N - best D; above `best` if any ratio is."""
     brought, over = fixed.copy(), np.zeros(len(fixed))
     for step, own in zip(steps, ideal, strict=True):
         chosen = np.argmax(gained - best * own, axis=0)[None]
@@ -252,8 +251,8 @@ def ratio(part: Values, whole: Values) -> Values:
 
 
 def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """Return the lists cut to the depth of a measure such as nDCG@10, with its gains, and its
-    `Gain`. Raises WrongInput for a measure without a `Gain`, or with a cut-off deeper than the
+    """Return the lists cut to a measure's depth, such as that of nDCG@10, with its gains, and its
+    `Gain`. Raises WrongInput for a measure without a `Gain` or with a deeper cut-off than the
     lists."""
     (gain, k), of = formula(measure), parse(measure)
     top = lists.cut(k)

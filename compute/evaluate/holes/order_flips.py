@@ -1,8 +1,9 @@
 """Order flips: could the order of two systems change once the unjudged documents are judged? The
-answer depends on the difference of their scores, in which a document that both retrieved has one
-grade and both share an ideal order. The systems' separate ranges do not answer it: a judgement may
-raise both systems equally, and a relevant hole of one system raises the ideal value for both. The
-three ranges are those of `bounds`; for two systems, the own list is their combined top k."""
+answer depends on the difference of their scores: a document that both retrieved has the same grade
+in both lists, and both systems have the same ideal order. The systems' separate ranges do not
+answer it: a judgement may raise both systems equally, and a relevant hole of one system raises the
+ideal value for both. The three ranges are those of `bounds`; for two systems, the own list is their
+combined top k."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -138,7 +139,7 @@ class _Retrieved(NamedTuple):
     gain: Codes
 
     def of(self, systems: Numbers) -> "_Retrieved":
-        """Return the documents of one side of the pairs, whose `systems` are given by position."""
+        """Return the documents of one side of the pairs; `systems` are positions of systems."""
         k = len(self.document)
         return _Retrieved(*(part.take(systems, 1).reshape(k, -1) for part in self))
 

@@ -102,7 +102,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def datasets(self) -> list[Dataset]:
-        """Return the wanted datasets, in order. Raises Missing for one without scores."""
+        """Return the wanted datasets, in order. Raises Missing for a dataset without scores."""
         scored = {dataset for dataset, _ in self._scored}
         for name in self.wanted.datasets:
             if name not in scored:
@@ -113,7 +113,8 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def scored_by(self) -> list[str]:
-        """Return the wanted measures of stored runs. Raises Missing for one that no score has."""
+        """Return the wanted measures of stored runs. Raises Missing for a measure without
+        scores."""
         stored = cells.in_order(self(leaderboard_select.measures)["measure"])
         printed = set(self(leaderboard_select.published_tables)["measure"])
         for name in self.wanted.measures:
@@ -124,7 +125,8 @@ class SiteAsk(StoreAsk):
         return [name for name in stored if name in (self.wanted.measures or stored)]
 
     def is_wanted(self, key: str, value: str, others: Mapping[str, str]) -> bool:
-        """Return whether the site has a view for a control's value, given the values of others."""
+        """Return whether the site has a view for a control's value, given the values of other
+        controls."""
         names = {row.name for row in self.datasets}
         if key == "dataset":
             return not names or value in names or value not in self._known
@@ -134,7 +136,8 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def called(self) -> dict[str, str]:
-        """Return the names of systems that differ on the site, without folders of this machine."""
+        """Return the names of systems on the site where they differ, without folders of this
+        machine."""
         return provenance.without_folders(self(catalogue.systems)["system"])
 
     @cached_property

@@ -31,7 +31,7 @@ def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
 
 
 def changes(one: Any, other: Any) -> Any:
-    """Return the changes that turn one value into another; those of lists are by index."""
+    """Return the changes that turn one value into another; changes to lists are keyed by index."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: (one.get(key), other.get(key)) for key in {**one, **other}}
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):

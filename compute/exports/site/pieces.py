@@ -144,7 +144,7 @@ def queries(ask: SiteAsk, dataset: Dataset) -> dict[str, Any] | None:
 
 
 def lists(ask: SiteAsk, dataset: Dataset, of: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the ranked lists of `queries` (`of`), piece by piece. Each query has `docs` (ids),
+    """Yield the ranked lists, piece by piece; `of` is from `queries`. Each query has `docs` (ids),
     `grades` (null if unjudged) and `lists` (indices of documents by index of system); a piece may
     also have `texts`."""
     asked = {"dataset": dataset.name, "depth": DEPTH}

@@ -114,7 +114,8 @@ class Views:
         return self.near(page, {})
 
     def near(self, page: str, names: Mapping[str, Any], must: Sequence[str] = ()) -> View | None:
-        """Return a page's view that shares all values of the keys `must`, and most of `names`."""
+        """Return a page's view that has all values of the keys `must`, and the most values of
+        `names`."""
         over = shown(page).over
         asked = tuple((key, str(names[key]), key in must) for key in over if key in names)
         if (page, asked) not in self._near:

@@ -67,7 +67,7 @@ def check_all(
     how: shapes.How | None = None,
 ) -> list[Report]:
     """Return one report per file; for a folder of runs or qrels, one per file in it. If no dataset
-    is given, runs are compared with the queries of the only qrels file among them."""
+    is given, runs are compared with the queries of the qrels file, if there is exactly one."""
     found, how = files(paths), how or shapes.How()
     if against or len(found) == 1:
         return [check(path, against=against, home=home, how=how) for path in found]
@@ -95,7 +95,8 @@ def _seems(path: Path, how: shapes.How) -> Kind:
 
 def files(paths: Iterable[Path]) -> list[Path]:
     """Return the paths, with each folder that is not in the BEIR layout replaced by its files,
-    sorted by name. Hidden files and inner folders are skipped. Raises Missing for any missing."""
+    sorted by name. Hidden files and inner folders are skipped. Raises Missing for any missing
+    path."""
     found: list[Path] = []
     for path in paths:
         if not path.exists():

@@ -74,8 +74,8 @@ def remark_judged(
 
 
 def exchanged(hits: pa.Table, judged: pa.Table) -> str:
-    """Return which columns to exchange if hits are judged once query and document are swapped (the
-    run's columns, if it has more queries than documents); otherwise ''."""
+    """If swapping query and document makes hits judged, return which columns to exchange (the
+    run's, if it has more queries than documents); otherwise ''."""
     with scratch() as database:
         database.register("judged", judged)
         return _exchanged(database, hits)

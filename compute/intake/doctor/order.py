@@ -32,7 +32,7 @@ class _Lines:
 
     @cached_property
     def query(self) -> np.ndarray:
-        """A number for each query."""
+        """Query number of each line."""
         return _codes(self.table["query_id"]).indices.to_numpy()
 
     @cached_property

@@ -72,9 +72,9 @@ def examine(
     held: shapes.Held | None = None,
 ) -> pa.Table:
     """Count the content of a qrels file, report its faults, and compare it with a dataset if one is
-    given. `held` is its content if it is in neither TREC's nor BEIR's format. Returns query_id,
-    doc_id, relevance and line of the readable lines. Raises Missing or WrongInput for a file that
-    cannot be read further."""
+    given. `held` is the file's content if it is in neither TREC's nor BEIR's format. Returns
+    query_id, doc_id, relevance and line of the readable lines. Raises Missing or WrongInput for a
+    file that cannot be read further."""
     file = str(path)
     table = _table(path, tally, against, how, held)
     if not table.num_rows:

@@ -31,8 +31,9 @@ def ordered(hits: pa.Table, file: str) -> Tally:
 def strangers(
     tally: Tally, column: pa.ChunkedArray, known: pa.Array | Path, dataset: str, file: str
 ) -> None:
-    """Report unknown ids of a file. If `known` has the dataset's query ids, these are queries in
-    another spelling; if it is a file with the corpus's doc_id, they are documents that it lacks."""
+    """Report unknown ids of a file. If `known` has the dataset's query ids, report queries in
+    another spelling; if it is a file with the corpus's doc_id, report documents that the file
+    lacks."""
     with scratch() as database:
         database.register("hits", pa.table({"id": column, "line": np.arange(len(column))}))
         if isinstance(known, Path):

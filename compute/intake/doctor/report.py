@@ -92,7 +92,7 @@ class Tally:
         self._note((what, True), 1, (example, where, treatment))
 
     def remark(self, what: str, example: str, where: Where, treatment: str, count: int = 1) -> None:
-        """Count a fault that an import treats as stated; do nothing if `count` is 0."""
+        """Count a fault that an import treats as `treatment` says; do nothing if `count` is 0."""
         if count:
             self._note((what, False), count, (example, where, treatment))
 

@@ -57,8 +57,8 @@ def examine(
     held: shapes.Held | None = None,
 ) -> None:
     """Count the content of a run file, report its faults, and compare it with a dataset if one is
-    given. `held` is its content if it is not in TREC's format. Raises Missing or WrongInput for a
-    file that cannot be read further."""
+    given. `held` is the file's content if it is not in TREC's format. Raises Missing or WrongInput
+    for a file that cannot be read further."""
     table = held.as_run() if held else _surveyed(path, tally)
     if not table.num_rows:
         return

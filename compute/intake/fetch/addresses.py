@@ -9,7 +9,7 @@ _SHOWN = 200
 
 
 def checked(address: str, what: str) -> str:
-    """Return an address that is http or https. Raises WrongInput that names it by `what`."""
+    """Return an address that is http or https. Raises WrongInput, which calls it `what`."""
     try:
         parts = urlsplit(address)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -34,7 +34,7 @@ class Fetched:
 def fetch(
     bench: Bench, row: Dataset, *, again: bool = False, patience: Patience | None = None
 ) -> Fetched:
-    """Download the archive of a dataset into the folder of datasets. An archive that is here is
+    """Download the archive of a dataset into the folder of datasets. An archive on this machine is
     kept, unless `again`. An interrupted download resumes where it stopped. Raises Unavailable if it
     fails, with the address and the place for a manual download; WrongInput for a file that is not
     the expected one; and Conflict while another process downloads the same file."""

@@ -1,6 +1,6 @@
 """The repositories of BEIR-PL on the Hugging Face hub, as listed on its pages. A collection's
 repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that is never run). A
-second one, named `…-qrels`, has those of `train.tsv`, `dev.tsv` and `test.tsv` that exist. Each
+second one, named `…-qrels`, has whichever of `train.tsv`, `dev.tsv` and `test.tsv` exist. Each
 forum of CQADupStack has its own two repositories."""
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Datasets of the package ir_datasets, if it is installed, imported as own datasets."""
+"""Datasets of the package ir_datasets, if it is installed, imported as the user's own datasets."""
 
 import gzip
 import importlib

@@ -1,4 +1,4 @@
-"""Offers of archives: where each can be downloaded, or why it cannot."""
+"""Archives on offer: where each can be downloaded, or why it cannot."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -124,7 +124,8 @@ def folder(settings: Settings) -> Path:
 
 
 def here(found: Offer, settings: Settings) -> Path | None:
-    """Return the archive or folder from which an offer's datasets are read, if it is here."""
+    """Return the archive or folder from which an offer's datasets are read, if it is on this
+    machine."""
     return place(found.name, settings)
 
 
@@ -149,6 +150,6 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
 
 
 def current(store: Store, wanted: Sequence[Target]) -> Collection[Target]:
-    """Return the targets whose archive or folder is here."""
+    """Return the targets with an archive or folder on this machine."""
     archives = {one.rows[0].name: one for one in OFFERS.values()}
     return [target for target in wanted if here(archives[target[1]], store.settings) is not None]

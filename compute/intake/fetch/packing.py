@@ -27,9 +27,9 @@ def pack(
     about: Mapping[str, Any],
     watch: Callable[[int], None],
 ) -> None:
-    """Write an archive of (name in it, file); files that end in .gz are decompressed. `watch` is
-    called with the number of bytes so far. Raises WrongInput for a file that is damaged or unpacks
-    to an implausible size."""
+    """Write an archive of (name in the archive, file); files that end in .gz are decompressed.
+    `watch` is called with the number of bytes so far. Raises WrongInput for a file that is damaged
+    or unpacks to an implausible size."""
     make_folder(to.parent)
     written = 0
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,6 +1,6 @@
-"""Requests to web addresses. Redirects are followed here, and every failure is retried or becomes a
-sentence. Proxies and certificates come from the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE
-…) as read by `httpx2`, which the hub's library also uses."""
+"""Requests to web addresses. This module follows redirects, and retries every failure or turns it
+into a sentence. Proxies and certificates come from the environment (HTTPS_PROXY, NO_PROXY,
+SSL_CERT_FILE …) as read by `httpx2`, which the hub's library also uses."""
 
 import socket
 import ssl

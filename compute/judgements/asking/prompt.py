@@ -1,6 +1,6 @@
 """The prompt for one document, and the parser of its answer. The prompt consists of the guideline,
-the names of the grades, one query and one document. It contains no grade that was given, and no
-other document."""
+the names of the grades, one query and one document. It contains no existing grade or other
+document."""
 
 import hashlib
 import json
@@ -65,8 +65,7 @@ class Prompt:
     """If it is empty, the prompt has a default guideline."""
 
     def messages(self, query: str, document: str, *, reminded: bool = False) -> list[Message]:
-        """Return the messages about a document; `reminded` adds a reminder to answer with a
-        grade."""
+        """Return the messages about a document; `reminded` adds a request for a grade."""
         document = document[:LONGEST]
         numbers = ", ".join(str(relevance) for relevance, _ in self.grades)
         # The mark is a hash of the document, which therefore cannot contain it.

@@ -1,5 +1,5 @@
-"""The outcome of an audit: how often assessors grade labels differently, and the labels from which
-the ranking's stability is simulated."""
+"""The outcome of an audit: how often assessors' grades differ from the labels, and the labels from
+which the ranking's stability is simulated."""
 
 from dataclasses import dataclass
 

@@ -51,7 +51,7 @@ class Possible(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Return whether all of these differences have the same sign, or are one difference."""
+        """Return whether all of these differences have the same sign, or are equal."""
         beyond = tolerance.above(self.low, 0) or tolerance.above(0, self.high)
         return bool(beyond or tolerance.equal(self.low, self.high))
 
@@ -110,8 +110,8 @@ def decided(estimates: Estimates, n: int) -> Decision | None:
 
 
 def decision(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> Decision | None:
-    """Return the decision of a task for two systems: at the first of LOOKS, so far, at which they
-    differ significantly; None if there is none. For `judgements` see `estimated`."""
+    """Return the decision of a task for two systems, made at the first of LOOKS so far at which
+    they differ significantly; None if there is none. For `judgements` see `estimated`."""
     if len(frame.systems) != 2 or task.measure != MEASURE:
         return None
     for n in LOOKS:
@@ -124,7 +124,7 @@ def decision(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> D
 
 
 def besides(task: Task) -> int | None:
-    """Return how many documents a task for two systems lacks until its next look, else None."""
+    """Return how many documents a task for two systems needs until its next look, else None."""
     if len(task.systems) != 2 or task.measure != MEASURE:
         return None
     return next((n - task.n_pairs for n in LOOKS if n > task.n_pairs), None)

@@ -179,15 +179,15 @@ def by_machine(
 
 
 def is_sum(measure: str) -> bool:
-    """Return whether `ends` has the measure's range; Holes has one for other measures."""
+    """Return whether `ends` computes the measure's range; Holes computes it for other measures."""
     return not kind(measure).is_ratio
 
 
 def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:
     """Return the possible range of each system's mean by a measure that `is_sum`: system, value
     (the current score), low, high, pool_low, pool_high. The columns are those of
-    `views.holes.select.bounds`; the pool's range equals the own list's, since other lists do not
-    affect a sum. Raises WrongInput for another measure."""
+    `views.holes.select.bounds`; the pool's range equals that of the system's own list, since other
+    lists do not affect a sum. Raises WrongInput for another measure."""
     of = _kind(task, measure)
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
     levels = _levels(task, evaluated)
@@ -210,8 +210,7 @@ def _levels(task: Task, evaluated: DataFrame) -> Values:
 
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
     """Return the size of each batch's usable sample, by the judged and answered pairs. An older
-    batch has the size at which the next one was drawn, since pairs judged later were drawn
-    again."""
+    batch has the size at which the next one was drawn, as later pairs were drawn again."""
     skipped = answers.loc[answers["status"] == SKIPPED]
     # A pair is skipped if everyone so far skipped it; later assessors may still judge it.
     skips = skipped.groupby(PAIR).size()

@@ -116,7 +116,7 @@ def is_here(store: Store, dataset: str) -> bool:
 
 
 def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> None:
-    """Raise Conflict unless these identities of texts are that of the dataset's current ones."""
+    """Raise Conflict unless these identities of texts equal that of the dataset's current texts."""
     if not (named := set(filter(None, judged))):
         return
     now = texts_now(store, dataset)
@@ -340,8 +340,7 @@ def _given(store: Store) -> DataFrame:
 
 def people(store: Store, task: Task) -> DataFrame:
     """Return a row for everyone who answered in a task, by name: person, judged, skipped (numbers
-    of pairs), seconds (median time of an answer), last (time of the latest answer, UTC, ISO
-    8601)."""
+    of pairs), seconds (median time of an answer), last (the latest answer, UTC, ISO 8601)."""
     columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed.label("last"))
     query = select(*columns).where(turns.c.task == task.id, turns.c.status != HELD)
     with store.engine.connect() as connection:

@@ -73,8 +73,8 @@ class Drawn:
         return self.pairs.loc[self.pairs["size"] > 0, PAIR].head(n)
 
     def complete(self, answered: DataFrame) -> int:
-        """Return how many of the first pairs have been judged or skipped without a gap; `answered`
-        has these pairs: query_id, doc_id."""
+        """Return how many pairs have been judged or skipped without a gap from the first on;
+        `answered` has the judged and skipped pairs: query_id, doc_id."""
         drawn = pd.MultiIndex.from_frame(self.first(len(self.pairs)))
         open_places = np.flatnonzero(~drawn.isin(pd.MultiIndex.from_frame(answered[PAIR])))
         return int(open_places[0]) if len(open_places) else len(drawn)
@@ -97,7 +97,7 @@ class Drawn:
 
 
 def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth: int) -> None:
-    """Raise WrongInput if a sampled task cannot be made like this."""
+    """Raise WrongInput if no sampled task can be made with these values."""
     if measure not in MEASURES:
         raise WrongInput(f"no estimates of {measure!r}; known: {', '.join(MEASURES)}")
     if goal not in sampling.GOALS:
@@ -113,7 +113,7 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
 
 
 def readable(measure: str) -> tuple[str, ...]:
-    """Return the measures that a sample for this one can estimate: first itself."""
+    """Return the measures that a sample for this measure can estimate: this one first."""
     others = [f"{name}@{kind(measure).k}" for name in _READ]
     return (measure, *(name for name in others if name != measure))
 

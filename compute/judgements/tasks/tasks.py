@@ -281,8 +281,8 @@ def pairs(store: Store, task_id: str) -> DataFrame:
 
 
 def judged(store: Store, dataset: str, official: DataFrame) -> DataFrame:
-    """Return all judgements of a dataset: query_id, doc_id, relevance, official (a flag). Of a pair
-    with both, only the official one remains."""
+    """Return all judgements of a dataset: query_id, doc_id, relevance, official (a flag). If a pair
+    has both kinds, only the official one remains."""
     columns = ["query_id", "doc_id", "relevance"]
     added = resolve(store.added_judgements(dataset=dataset))
     parts = [official[columns].assign(official=True), added[columns].assign(official=False)]

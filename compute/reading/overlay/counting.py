@@ -139,7 +139,7 @@ class Official:
 
 class Tally:
     """Counts added judgements, for one thread at a time. `known` has official results, by dataset,
-    that were read for other versions; they are used here, and new ones are added."""
+    that were read for other versions; they are reused, and new ones are added to it."""
 
     def __init__(self, reading: Reading, known: dict[str, Official]) -> None:
         self._reading = reading

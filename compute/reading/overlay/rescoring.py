@@ -113,8 +113,8 @@ class Scored:
         return np.array(sorted(place[q] for q in queries if q in place), np.int64)
 
     def averaged(self) -> "Scored":
-        """Return the same with one row per system. Of several runs, it has the means over those
-        with a value, and the list of the first."""
+        """Return these scores with one row per system. A system with several runs gets the means
+        over the runs with a value, and the first run's list."""
         first = np.flatnonzero(np.array(self.runs) == 1)
         if len(first) == len(self.runs):
             return self
@@ -150,7 +150,7 @@ class Scored:
         )
 
     def unfollowed(self) -> pd.DataFrame:
-        """Return system, measure of values that cannot be scored with new judgements."""
+        """Return each system, measure to which new judgements cannot be applied."""
         place, measure = np.nonzero(~self.followed)
         columns = [(self.systems[s], self.measures[m]) for s, m in zip(place, measure, strict=True)]
         return pd.DataFrame(columns, columns=["system", "measure"], dtype="str")
@@ -187,8 +187,8 @@ def official(
     live: Iterable[Part], cursor: DuckDBPyConnection, dataset: str, anew: Sequence[str] = ()
 ) -> Scored | None:
     """Return the published scores of a dataset in these parts; None if there are none. The cursor's
-    relation `judged` must hold its official judgements. Measures in `anew` replace the stored ones,
-    without values, which `rescore` then computes for all queries."""
+    relation `judged` must have the dataset's official judgements. Measures in `anew` replace the
+    stored ones; they have no values until `rescore` computes them for all queries."""
     of_dataset = [part for part in live if part.dataset == dataset and part.kind in KINDS]
     parts = {(part.kind, part.system): part for part in of_dataset}
     systems, runs = _runs(parts)

@@ -65,8 +65,8 @@ class Overlays:
         """Yield a connection for one thread, for the with-block. `seen` is the id of the last added
         judgement that it sees. With a choice, scores, means and judgements are official + added by
         that choice; without one, they are official. `queries` (dataset, query_id) restricts them to
-        these queries, as `one_kind.alone` does. If only `datasets` are read, and without the other
-        two, queries are planned faster."""
+        these queries, as `one_kind.alone` does. If only `datasets` are read, without `choice` and
+        `queries`, query planning is faster."""
         with self._cursor(seen, choice) as cursor:
             if queries is None:
                 if datasets and choice is None:

@@ -120,7 +120,7 @@ class Augmenter(nn.Module):
     def start(self, batches: Sequence[Batch]) -> None:
         """Initialise the heads so that w is about 1 and a is about `START` for every piece. They
         are directions that these queries share, from ridge regression: random heads would add the
-        same half of the vocabulary to every query and leave the other half without a slope."""
+        same half of the vocabulary to every query and leave the other half without a gradient."""
         self.eval()
         words, firsts = [], []
         for batch, hidden in zip(batches, self._read(batches), strict=True):
@@ -130,8 +130,7 @@ class Augmenter(nn.Module):
         self.added.copy_((START * _to_one(torch.cat(firsts))).expand_as(self.added))
 
     def save(self, folder: Path, pieces: Tensor, vocabulary: int) -> None:
-        """Save encoder, heads and shape, with W over the whole vocabulary: 0 except for
-        `pieces`."""
+        """Save encoder, heads and shape, with W over the whole vocabulary: 0 outside `pieces`."""
         from safetensors.torch import save_file
 
         folder.mkdir(parents=True, exist_ok=True)

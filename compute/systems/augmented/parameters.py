@@ -18,7 +18,7 @@ class Parameters(OfCheckpoint, Limited):
     epoch contains every training query once. Training ends when the nDCG@10 of the held-out queries
     has not improved for `patience` epochs, and the best epoch's model is kept. With
     `precision=bfloat16` the encoder multiplies with half the digits, three times as fast if the
-    processor supports it. Raises WrongInput for a parameter out of range.
+    processor supports it. Raises WrongInput for parameters out of range.
     """
 
     checkpoint: Checkpoint = field(default_factory=lambda: from_text("distilbert-base-uncased"))

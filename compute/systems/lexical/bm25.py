@@ -36,11 +36,11 @@ class Bm25(Limited):
 
     The formula is Lucene's (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), with document
     lengths stored in one byte. The English analyser has Lucene's standard tokenizer, removal of
-    possessives, lower case, Lucene's stop words and Porter stems. Of a query with more than 1,024
-    distinct words, the first 1,024 count. A Polish dataset has Lucene's Polish analyser, with all
-    of Morfologik's lemmas for each word and without stop words; words that are not in its
-    dictionary are unchanged, including capitals. Since a Polish word may have several terms, 512
-    words count. Raises WrongInput for k1 below 0 or b outside 0 to 1.
+    possessives, lower case, Lucene's stop words and Porter stems. Only the first 1,024 distinct
+    words of a query count. A Polish dataset has Lucene's Polish analyser, with all of Morfologik's
+    lemmas for each word and without stop words; words that are not in its dictionary are unchanged,
+    including capitals. Since a Polish word may have several terms, only 512 words count. Raises
+    WrongInput for k1 below 0 or b outside 0 to 1.
     """
 
     k1: float = limited(0.9, 0)
@@ -79,8 +79,7 @@ class Bm25(Limited):
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
         """Make Lucene's index in `folder/lucene`; returns the numbers of documents, indexed and
-        empty ones. A document whose field `contents` is empty is left out, as in Pyserini's
-        indexes."""
+        empty ones. A document whose field `contents` is empty is left out, as in Pyserini."""
         for left in (*folder.glob("collection-*"), *folder.glob("*.gone")):
             shutil.rmtree(left)
         if lucene.pieces(folder):
@@ -91,7 +90,7 @@ class Bm25(Limited):
             return lucene.index(collection, folder, total, self._indexing(), settings, progress)
 
     def piece_documents(self, settings: Settings) -> int:
-        """Return the number of documents per piece, many times that of an encoder."""
+        """Return the number of documents per piece, many times the number for an encoder."""
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
@@ -101,7 +100,7 @@ class Bm25(Limited):
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """Make a Lucene index of these documents, with their serial numbers of the complete one."""
+        """Make a Lucene index of these documents, with serial numbers of the complete index."""
         with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as name:
             collection = Path(name)
             lucene.write_collection(documents, collection, None, self._record, progress, span)
@@ -164,7 +163,7 @@ class Bm25(Limited):
 class Multifield(Bm25):
     """BM25 over title and text as two fields whose scores are added with weights. As in Pyserini's
     "multifield" indexes, a document without text is left out even if it has a title: 42,000
-    documents of TREC-COVID. Of a long query, the first 512 distinct words count."""
+    documents of TREC-COVID. Only the first 512 distinct words of a query count."""
 
     contents: float = limited(1.0, 0)
     title: float = limited(1.0, 0)
@@ -254,8 +253,8 @@ class BestFields(Bm25):
 class WordPiece(Bm25):
     """BM25 over the word pieces of bert-base-uncased, of title and text joined with a space. As in
     Anserini's "flat-wp" indexes, there are no stop words and no stems, and pieces are separated by
-    spaces. Of a query with more than 1,024 distinct pieces, the first 1,024 count. Languages other
-    than English use the same vocabulary."""
+    spaces. Only the first 1,024 distinct pieces of a query count. Languages other than English use
+    the same vocabulary."""
 
     def check(self) -> None:
         """Raise Unavailable if Java, the jar or the vocabulary is not installed."""

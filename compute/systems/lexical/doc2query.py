@@ -176,7 +176,7 @@ class Doc2Query(OfCheckpoint, Bm25):
 
 
 def seconds(shards: Iterable[Path]) -> float:
-    """Return the seconds of generation, with interrupted calls, without loading the model."""
+    """Return the seconds of generation, including interrupted calls, without loading the model."""
     metadata = (pq.read_schema(shard).metadata or {} for shard in shards)
     return sum(float(found.get(_SECONDS, 0)) for found in metadata)
 

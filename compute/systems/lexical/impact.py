@@ -83,8 +83,9 @@ class Weighted(OfCheckpoint, ABC):
 @dataclass(frozen=True)
 class Impact(Weighted, Limited):
     """A model that weights terms in documents and queries; weights times `scale` are rounded. Title
-    and text, joined with a space, are truncated to `max_length` word pieces. Of a query, the 1,024
-    heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1."""
+    and text, joined with a space, are truncated to `max_length` word pieces. Only the 1,024
+    heaviest terms of a query count. Raises WrongInput for a `max_length` below 3 or a `scale` below
+    1."""
 
     checkpoint: Checkpoint
     max_length: int = limited(512, 3)
@@ -142,8 +143,7 @@ class Impact(Weighted, Limited):
 
 def rounded(vector: np.ndarray, scale: int) -> Weights:
     """Return the weights of a vector (vocabulary,) as integers, without those that round to 0. A
-    term is named by the number of its dimension, since names of word pieces may contain
-    anything."""
+    term is named by the number of its dimension, since word pieces may contain anything."""
     whole = np.rint(vector * scale).astype(np.int64)
     places = np.flatnonzero(whole > 0)
     return dict(zip(map(str, places.tolist()), whole[places].tolist(), strict=True))

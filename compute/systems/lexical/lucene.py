@@ -59,7 +59,7 @@ def serials(file: pq.ParquetFile, folder: Path | None) -> NDArray[np.int64]:
 
 
 def serial(number: int) -> str:
-    """Return a serial number in the form that Anserini gets."""
+    """Return a serial number in the form passed to Anserini."""
     return f"{number:012}"
 
 
@@ -226,7 +226,7 @@ def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
 def search_singly(
     folder: Path, request: Request, texts: Sequence[str], options: Sequence[str]
 ) -> DataFrame:
-    """Do as `search`, one query after the other, for options that only a session supports."""
+    """Search as `search` does, one query at a time, for options that only a session supports."""
     asked = [(serial, text) for serial, text in enumerate(texts) if text]
     if not asked:
         return no_hits()

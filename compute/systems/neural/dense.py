@@ -34,9 +34,9 @@ class Dense(OfCheckpoint, Embedding):
     """A sentence-transformers model, with its own modules, pooling, prompts and similarity.
     `query_model`, if not empty, is the name or folder of a separate model for the queries.
     `pooling` and `similarity` (cosine or dot) are expected values that the model must have; if the
-    model declares no similarity, the given one is used, otherwise cosine. `max_length` is in word
-    pieces, at most 512; 0 means the model's own. `separator` goes between title and text. Raises
-    WrongInput for a value out of range."""
+    model declares no similarity, `similarity` is used or, if that is empty, cosine. `max_length` is
+    in word pieces, at most 512; 0 means the model's own. `separator` goes between title and text.
+    Raises WrongInput for a value out of range."""
 
     checkpoint: Checkpoint
     query_model: str = ""

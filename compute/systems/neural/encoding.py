@@ -123,7 +123,7 @@ def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
-    """Return the row groups from that of row `start` on, and how many rows to skip in it."""
+    """Return the row groups from the one with row `start` on, and the rows to skip in that one."""
     about = file.metadata
     ends = np.cumsum([about.row_group(number).num_rows for number in range(about.num_row_groups)])
     first = int(np.searchsorted(ends, start, side="right"))
@@ -147,7 +147,7 @@ class Shards(Sequence[np.ndarray]):
 
 
 def read(folder: Path, name: str, array: str = "") -> Sequence[np.ndarray]:
-    """Return the stored arrays of all shards in file order, or the one into which they merged."""
+    """Return the stored arrays of all shards in file order, or the array merged from them."""
     start = f"{name}.{array}" if array else name
     merged = folder / f"{start}.npy"
     return Shards([merged] if merged.exists() else sorted(folder.glob(f"{start}-*.npy")))

@@ -58,8 +58,8 @@ class Layout:
     graph is built and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters (0
     means four times the square root of the number of documents), of which `nprobe` are searched.
     With `pq`, the index stores that many bytes for each vector instead of its numbers (product
-    quantisation: Jégou et al., PAMI 2011). With `refine`, this many candidates, or as many as hits
-    are requested if that is more, are rescored with the stored vectors.
+    quantisation: Jégou et al., PAMI 2011). With `refine`, this many candidates, and at least as
+    many as requested hits, are rescored with the stored vectors.
     """
 
     kind: str
@@ -220,7 +220,7 @@ class Layout:
         return index
 
     def opened(self, folder: Path, threads: int) -> Nearest:
-        """Open the approximate index; returns a function like `nearest`. Position -1 is no hit."""
+        """Open the approximate index; returns a function like `nearest`. Position -1: no hit."""
         faiss = faiss_on(threads)
         index: Any = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
         if self.kind == "hnsw":

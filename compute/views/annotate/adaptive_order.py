@@ -4,7 +4,7 @@ Only pairs that have not been handed out move. A row keeps its query and documen
 still belongs to the pair that the assessor saw. A pair replaced by a better one needs no more
 labels and waits at a place below 0; the task keeps its numbers of pairs and labels. The order is
 computed outside the form, and assessors get pairs in the older order until one short transaction
-writes the new one, without moving pairs handed out in the meantime.
+writes the new one, without moving pairs handed out meanwhile.
 """
 
 import secrets
@@ -53,7 +53,7 @@ class Draft:
 
 
 def soon(store: Store, task: Task) -> threading.Thread | None:
-    """Rearrange a task in a thread, which is returned; None if one runs or the order is fixed."""
+    """Rearrange a task in a new thread and return it; None if one runs or the order is fixed."""
     if task.order not in orders.ADAPTIVE:
         return None
     with _guard:

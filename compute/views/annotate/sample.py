@@ -16,7 +16,7 @@ from compute.views.page import Ask
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sampled task estimates, with the inputs."""
+    """A sampled task's estimates, and their inputs."""
 
     ask: Ask
     task: Task

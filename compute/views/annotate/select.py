@@ -78,7 +78,7 @@ class StoredTops:
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
         """Return the lists for the officially judged queries (the basis of scores), or for all if
-        none is: ranks, down to the stored depth, of the pairs in some system's top `depth`."""
+        none is judged: ranks, down to the stored depth, of pairs in any system's top `depth`."""
         return framed(lists(self.cursor, self.dataset, list(systems), depth), depth)
 
     def machine(self, name: str) -> DataFrame | None:
@@ -122,9 +122,9 @@ def _spans(
 def lists(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
-    """Return system, query_id, doc_id, rank: the ranks in all systems of the pairs in some system's
-    top `depth`. Only officially judged queries are included, if there are any; one without hits has
-    a row without system, document and rank."""
+    """Return system, query_id, doc_id, rank: the ranks, in all systems, of the pairs in any
+    system's top `depth`. Only officially judged queries are included, if there are any; one without
+    hits has a row without system, document and rank."""
     found = files(cursor, "hits", dataset, systems)
     asked = shared_lists.judged(cursor, dataset, shared_lists.OFFICIAL)["query_id"].unique()
     if not found:

@@ -19,7 +19,7 @@ def counted(
     cursor: DuckDBPyConnection, sources: Sequence[str], of: Sequence[str] = ()
 ) -> DataFrame:
     """Count the added judgements `of` these datasets (default: all): source, n_judgements,
-    n_people, n_pairs. The first row, whose source is absent, is over all of the sources."""
+    n_people, n_pairs. The first row, whose source is absent, covers all of the sources."""
     rows = cursor.execute(
         f"select {', '.join(_COUNTING)} from added_judgements"
         " where len($of) = 0 or list_contains($of, dataset) order by id",
@@ -36,8 +36,8 @@ def counted(
 
 @select()
 def usual(dataset: str = "") -> str:
-    """Select counts: true if added judgements count by default, because the dataset (by default all
-    that have added ones) has no official judgements."""
+    """Select counts: true if added judgements count by default, because the dataset (if empty,
+    every one with added judgements) has no official judgements."""
     return """
         select count(*) > 0 and not bool_or(official) as counts from (
             select dataset, dataset in (select dataset from parts

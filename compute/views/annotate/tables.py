@@ -89,7 +89,7 @@ _BEFOREHAND = "Choose their number before you look at the estimates."
 
 def more(task: Task) -> tuple[str, ...]:
     """Say how to extend a sample, for the creator of a task. If two systems are compared, the
-    numbers of judgements are fixed, so nothing must be chosen beforehand."""
+    numbers of judgements are fixed, so nothing needs to be chosen beforehand."""
     return (_DRAWN,) if deciding.tells_apart(task) else (_DRAWN, _BEFOREHAND)
 
 
@@ -160,8 +160,8 @@ def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
-    """Return a task's settings for its creator, a row each. `titles`: of systems and datasets, by
-    name; names that differ from their titles are added."""
+    """Return a task's settings for its creator, a row each. `titles`: titles of systems and
+    datasets, by name; names that differ from their titles are added."""
     names = [task.dataset, *task.systems]
     chosen = "judged and unjudged" if task.goal == sampling.AUDIT else "unjudged"
     dataset, *systems = called = [titles.get(name, name) for name in names]

@@ -153,7 +153,7 @@ def _above(k: int) -> int:
 
 
 def moved(tops: DataFrame) -> Note:
-    """State rank changes of documents in both top lists, and the share of new first documents."""
+    """State rank changes of documents in both top lists, and how often first documents differ."""
     both = tops.dropna(subset=["rank_a", "rank_b"])
     steps = (both["rank_a"] - both["rank_b"]).abs()
     first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
@@ -201,8 +201,7 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
 
 def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
     """Return the queries whose lists differ most: dataset, query_id, text, rbo, shared, and per
-    side the highest document that only its top list has, with its rank: only_a, at_a, only_b,
-    at_b."""
+    side the highest document only in its top list, with its rank: only_a, at_a, only_b, at_b."""
     changed = changed_queries(tops).rename("changed").reset_index()
     few = rows.merge(changed[changed["changed"]], on=["dataset", "query_id"])
     few = few.sort_values(["rbo", "dataset", "query_id"], kind="stable").head(MOST)

@@ -116,7 +116,7 @@ def ahead(rows: DataFrame, measure: str) -> Series:
 
 
 def sure(rows: DataFrame) -> Series:
-    """Return true for rows (low, high) whose interval excludes 0; absent intervals do not."""
+    """Return true for rows (low, high) whose interval excludes 0, false for absent intervals."""
     return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
 
 
@@ -147,7 +147,7 @@ ORDERS = {
 
 
 def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
-    """Return the queries on which A (or B) has the better value, or for other orders all."""
+    """Return the queries on which A (or B) has the better value; for other orders, all queries."""
     sides = {OF_A: 1, OF_B: -1}
     if order not in sides:
         return both

@@ -265,7 +265,7 @@ def forest(
 ) -> go.Figure:
     """Draw a row for each dataset: its difference with the interval, and counts at the right.
     `rows`: from `differences.across`; counts may be absent. A mark's customdata is its dataset.
-    `names`: of the two systems."""
+    `names`: the two systems' names."""
     trace = _intervals(rows, measure, theme, across=True)
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()

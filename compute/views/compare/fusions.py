@@ -115,7 +115,7 @@ def _elsewhere(
 
 
 def best(found: Swept, measure: str, method: str | None = None) -> Mapping[Hashable, Any]:
-    """Return the row of `settings` with the best mean, for one method or over both."""
+    """Return the row of `settings` with the best mean, among those of one method or of both."""
     rows = found.settings[found.settings["method"] == method] if method else found.settings
     return rows.to_dict("records")[int(tolerance.best(better(measure) * rows["value"]))]
 
@@ -162,7 +162,7 @@ def name(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
 
 
 def offered(found: Swept, measure: str, a: str, b: str, dataset: str) -> list[str]:
-    """Return the names of the best fusion and of default RRF; none if a system's is unusable."""
+    """Return the names of the best fusion and of default RRF; none if a name is unusable."""
     usual: Mapping[Hashable, Any] = {"method": RRF, "setting": 60}
     rows = best(found, measure), usual
     try:
@@ -266,7 +266,7 @@ def _best_of(means: Series) -> float:
 
 
 def columns(rows: DataFrame) -> list[Column]:
-    """Return the columns of such a table; weights have two decimals."""
+    """Return columns for `across` or `losses`; weights have two decimals."""
     numbers = set(rows.select_dtypes("float"))
     digits = {name: 2 if "eight" in str(name) else 3 for name in rows}
     return [
@@ -276,7 +276,8 @@ def columns(rows: DataFrame) -> list[Column]:
 
 
 def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """Return the loss on each dataset with the best weight of each other (`tuning.carried`)."""
+    """Return the loss on each dataset with the best weight of each other dataset
+    (`tuning.carried`)."""
     lost = tuning.carried(_weights(found), better(measure))
     names = [titles.get(name, name) for name in lost.index]
     lost.columns = names

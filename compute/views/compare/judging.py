@@ -219,7 +219,7 @@ class _Of:
     n_queries: int
 
     def is_known(self) -> bool:
-        """Return whether the judgements, or the few that are missing, leave no doubt."""
+        """Return whether the result is certain, whatever the missing grades are."""
         if self.possible:
             return self.possible.is_clear
         is_census = self.found.estimates.is_census

@@ -1,4 +1,4 @@
-"""Questions of the Compare page: two systems, query by query. `datasets` is one dataset, or all
+"""Questions the Compare page asks: two systems, query by query. `datasets` is one dataset, or all
 parts of a dataset, whose mean is the mean of its parts' means."""
 
 from collections.abc import Sequence

@@ -46,7 +46,7 @@ def offered(keyed: Iterable[str], *, rare: bool, seen: bool) -> list[str]:
 def contrasts(both: DataFrame, of: Series, families: DataFrame | None = None) -> DataFrame:
     """Return each query group in order: label, n, difference (A minus B), low, high, contrast, p,
     p_adjusted, from `slices.contrasts`. Queries without a group are left out. `both`: from
-    `differences.valued`. `of`: the group of each of these queries. `families`: from
+    `differences.valued`. `of`: the group of each query in `both`. `families`: from
     `query_families.of`."""
     known = both[of.notna()]
     codes = None if families is None else query_families.codes(known, families)

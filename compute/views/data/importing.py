@@ -62,7 +62,7 @@ def free_name(archive: str, taken: Collection[str]) -> str:
 
 
 def splits(report: Record) -> dict[str, str]:
-    """Return the judgement sets in an archive by name: `test` has `117 judgements, 39 queries`."""
+    """Return the content of an archive's judgement sets by name: `117 judgements, 39 queries`."""
     counts, ending = report["counts"], " judgements"
     names = [name.removesuffix(ending) for name in counts if name.endswith(ending)]
     return {

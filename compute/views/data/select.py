@@ -1,4 +1,4 @@
-"""Questions of the Data page, of About and of `show`: stored data and their sources."""
+"""Questions asked by the Data page, About and `show`: stored data and their sources."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection

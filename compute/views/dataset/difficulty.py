@@ -79,8 +79,8 @@ def _hover(row: Any, n: int) -> str:
 
 @drawing
 def judged(grades: DataFrame, *, theme: str) -> go.Figure:
-    """Draw judged documents per query by grade, queries with most relevant ones first. `grades`:
-    dataset, query_id, relevance, n. A bar's customdata is the dataset and id of its query."""
+    """Draw judged documents per query by grade, queries with the most relevant documents first.
+    `grades`: dataset, query_id, relevance, n. A bar's customdata: dataset and id of its query."""
     wide = by_query(grades)
     levels = [int(str(level)) for level in wide]
     edges = binned_queries.groups(len(wide))

@@ -25,7 +25,7 @@ def catalogue() -> str:
 def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
     """Select one row of statistics of the loaded datasets (one, or all parts) and collections:
     n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
-    and queries), n_judgements; null if nothing is loaded, and words also without texts."""
+    and queries), n_judgements; null if nothing is loaded, word counts also without texts."""
     return """
         with words as (
             select n_words from lengths where list_contains($collections, dataset)
@@ -63,7 +63,7 @@ def means_of(datasets: Sequence[str]) -> str:
 
 @select(datasets=("datasets",))
 def translations(datasets: Sequence[str]) -> str:
-    """Select of (queries or documents), system (the encoder), mean (translation similarity)."""
+    """Select the translation similarity: of (queries or documents), system (the encoder), mean."""
     return """
         select of, system, max(mean) as mean from translation
         where list_contains($datasets, dataset) group by all order by all
@@ -94,7 +94,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
 
 @select(datasets=("datasets",), shows="runs")
 def histogram(datasets: Sequence[str], measure: str, steps: int) -> str:
-    """Select system, step (0 to steps - 1) and n_queries, the queries strictly between 0 and 1."""
+    """Select system, step (0 to steps - 1), n_queries (with values strictly between 0 and 1)."""
     return f"""
         select system, least(floor(value * $steps)::int, $steps - 1) as step,
                count(*) as n_queries

@@ -13,7 +13,7 @@ MEDIAN = "Median system"
 @select(datasets=("datasets",), shows="runs")
 def moved(datasets: Sequence[str], measure: str, baseline: str) -> str:
     """Select system, above, same, below: the number of queries on which each system is above, at
-    and below a baseline (a system or MEDIAN). Queries without a value of both do not count."""
+    and below a baseline (a system or MEDIAN). Queries on which either has no value do not count."""
     return f"""
         with valued as materialized (
             select dataset, query_id, system, value

@@ -41,9 +41,9 @@ def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme
 
     `spread`: system, title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1. `histogram`:
     system, step, n_queries over STEPS equal steps, only of queries strictly between 0 and 1.
-    Queries at exactly 0 and 1, often most of them, are percentages at both ends. Below each
+    Queries at exactly 0 and 1, often most of them, appear as percentages at both ends. Below each
     histogram are a thin line for the 5th–95th percentile of all queries, a thick one for the
-    interquartile range, and a ring for the median; at the right are mean and median.
+    interquartile range, and a ring for the median; at the right, mean and median.
     """
     shares = histogram.merge(spread[["system", "n_queries"]], on="system", suffixes=("", "_all"))
     shares["share"] = shares["n_queries"] / shares["n_queries_all"]
@@ -190,8 +190,8 @@ def _gap(value: float, digits: int) -> str:
 
 def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
     """Return the published scores on a dataset: Table, System, a column per measure, Remark.
-    `figures`: source, printed, measure, value, note. The main papers' newest table comes first, and
-    so do the known `measures`."""
+    `figures`: source, printed, measure, value, note. The main papers' newest table and, among
+    columns, the known `measures` come first."""
     keys = ["source", "printed"]
     places = {source: place for place, source in enumerate(sources(figures))}
     figures = figures.assign(place=figures["source"].map(places))

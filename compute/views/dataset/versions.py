@@ -67,7 +67,7 @@ def scored(
 ) -> DataFrame:
     """Return a row for each of these runs, in order: system, n, value, low, high, hole; and for the
     per-query differences from the previous run: difference, its 95% interval `from` and `to`, and
-    p. The differences are absent for the first run, or if either is out of date. Each pair is
+    p. The differences are absent for the first run, or if either run is out of date. Each pair is
     tested by itself, as on Compare (`significance.two`)."""
     standing = standings.standing(cursor, datasets, measure)
     rows = standings.ranked(standing[standing["system"].isin(list(systems))], measure)

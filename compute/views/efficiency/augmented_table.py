@@ -14,8 +14,8 @@ from compute.views.query import augmented
 
 
 def section(ask: Ask, dataset: str = "") -> Steps:
-    """Yield a section on one dataset, or on all. There is none for a query group, since the paper
-    has no groups, or if neither the paper nor a run has augmented queries."""
+    """Yield a section on one dataset, or on all. There is no section for a query group, since the
+    paper has no groups, or if neither the paper nor a run has augmented queries."""
     if ask.kind:
         return
     added = ask(select.added)

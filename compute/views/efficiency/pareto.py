@@ -53,7 +53,7 @@ def hardware(costs: DataFrame) -> Series:
 def points(
     costs: DataFrame, means: DataFrame, systems: Sequence[str] = (), dataset: str = ""
 ) -> Points:
-    """Return the systems (by default all) on a dataset, or if none is given their means over the
+    """Return the systems (by default all) on a dataset, or, without a dataset, their means over the
     datasets that all of them have. `costs`: rows of `efficiency.select.costs`. `means`: dataset,
     system, value of one measure."""
     of_systems = costs.drop(columns="title", errors="ignore")
@@ -82,8 +82,8 @@ def shared_datasets(rows: DataFrame) -> list[str]:
 
 def front(costs: Series, values: Series, sign: int) -> Series:
     """Return true for points of the Pareto front: no other is as good at lower cost, or better at
-    the same cost. `sign` is 1 if higher is better, -1 if lower is better. Of points with equal
-    value and cost either both are on it or neither; points with an absent value are not."""
+    the same cost. `sign` is 1 if higher is better, -1 if lower is better. Points with equal value
+    and cost are all on the front or all off it; points with an absent value are off it."""
     cost, rank = costs.to_numpy(float), ranks(sign * values)
     cheaper, as_good = cost[:, None] <= cost, rank[:, None] <= rank
     less, more = cost[:, None] < cost, rank[:, None] < rank
@@ -92,7 +92,7 @@ def front(costs: Series, values: Series, sign: int) -> Series:
 
 
 def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
-    """Return true for points on their machine's front; means over several have no front."""
+    """Return true for points on their machine's front; means over machines have no front."""
     found = Series(False, index=rows.index)
     for machine, own in rows.groupby("hardware"):
         if machine != SEVERAL:

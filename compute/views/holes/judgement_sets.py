@@ -83,7 +83,7 @@ def means(left: DataFrame, right: DataFrame) -> DataFrame:
 
 @remembered
 def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
-    """Return a row for every two systems: system, other, left, right (mean difference), left_p,
+    """Return a row for each pair of systems: system, other, left, right (mean difference), left_p,
     right_p (randomisation, maxT over all pairs: `significance.pairs`), flips (the order flips),
     left_significant, right_significant. A pair whose difference is below SHOWN by either set does
     not flip. Raises WrongInput as `means` does."""

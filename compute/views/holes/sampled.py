@@ -36,11 +36,11 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     """Return a row per system: system, value (the current score), low, high (possible range),
     estimate, error, estimate_low, estimate_high (95% CI for these queries, uncorrected), like_low,
     like_high (95% CI for queries like these), rank_low, rank_high (from 1, given the significant
-    pairs, 95% simultaneously), n_judged, enough. While the sample is too small, of the estimates
-    only estimate and error are present.
+    pairs, 95% simultaneously), n_judged, enough. While the sample is too small, `estimate` and
+    `error` are the only estimates present.
 
     `bounds`: from `select.bounds`, of the same systems. Estimates and intervals are truncated to
-    the pool's range; the list's is too narrow, since the ideal order also counts other lists.
+    the pool's range; the list's is too narrow: the ideal order also counts other lists.
     """
     rows = bounds.merge(_told(found.estimates), on="system")
     # Without official judgements, only the range of the measure itself is known.
@@ -101,7 +101,7 @@ def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
 
 
 def stopped(found: Estimated) -> dict[str, str | int]:
-    """Return gaps: judged pairs after a waiting one, whom these wait for, and missing systems."""
+    """Return gaps: judged pairs after a waiting one, the assessors awaited, and missing systems."""
     return {
         "n_behind": found.n_behind,
         "n_waiting": found.n_waiting,
@@ -217,7 +217,7 @@ def verdict(
 
 
 def certain(rows: DataFrame) -> str:
-    """Name the better of two systems if their possible ranges of a sum do not overlap."""
+    """Name the better of two systems by a sum if their possible ranges do not overlap."""
     if len(rows) != 2:
         return ""
     worse, better = rows.sort_values("low").to_dict("records")

@@ -1,4 +1,4 @@
-"""Questions of the Holes page: unjudged shares, ranges, pairs, pool and agreement. They use the
+"""Questions the Holes page asks: unjudged shares, ranges, pairs, pool and agreement. They use the
 cursor's judgements: official, or official and added."""
 
 from collections.abc import Iterator, Sequence
@@ -156,7 +156,7 @@ def gains(
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def kappas(cursor: DuckDBPyConnection, dataset: str, weights: str) -> DataFrame:
-    """Return Cohen's kappa of every two people, from `agreement.kappas`."""
+    """Return Cohen's kappa of each pair of people, from `agreement.kappas`."""
     return agreement.kappas(select_added.rows(cursor, dataset), weights)
 
 

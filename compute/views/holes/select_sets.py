@@ -1,5 +1,5 @@
-"""Questions of the Holes page about judgement sets. Their cursor counts official judgements. `rule`
-and `sources` choose added judgements and combine several judgements of a pair."""
+"""Questions the Holes page asks about judgement sets. Their cursor counts official judgements.
+`rule` and `sources` choose added judgements and combine several judgements of a pair."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ def values(
 def stored_values(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, name: str
 ) -> DataFrame:
-    """Return `values` by a set that added judgements do not change: the official, or an LLM's."""
+    """Return `values` by a set that added judgements do not change: the official or an LLM's."""
     rows = judgement_sets.values(cursor, dataset, name, measure)
     return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 

@@ -83,9 +83,9 @@ def outside(
     measure: str,
     most_hits: int | None = None,
 ) -> holes.Outside:
-    """Return for each range the number of unjudged documents of each query of `lists`, as
-    `holes.means` takes it. A number too large to matter may be replaced by a smaller one.
-    `most_hits`: leave out the pool if more hits would need deduplication."""
+    """Return for each range the number of unjudged documents of each query of `lists`, in the form
+    that `holes.means` takes. A number too large to matter may be replaced by a smaller one.
+    `most_hits`: leave out the pool if more hits than this would need deduplication."""
     gain, k = holes.formula(measure)
     room = gain.enough(k)
     if room == 0:

@@ -145,7 +145,7 @@ def table(rows: DataFrame, measure: str) -> Table:
 def said(
     alone: DataFrame, machine: str, titles: Mapping[str, str], *, corrected: bool = True
 ) -> str:
-    """Name the pairs significant only by the LLM; `corrected`: the sample is large enough."""
+    """Name the pairs significant only by the LLM's grades; `corrected`: the sample suffices."""
     if alone.empty and corrected:
         return f"No pair is significant only by {machine} without correction."
     if alone.empty:

@@ -105,8 +105,8 @@ def nothing_to_do(
     clickable: bool = True,
     able: Sequence[str] = (),
 ) -> str:
-    """Say why there is nothing to start, and what to do. `chosen`: "systems" or "datasets" if some
-    are. `clickable`: a matrix is drawn. `able`: datasets on which these systems can run."""
+    """Say why nothing can start, and what to do. `chosen`: which of "systems" and "datasets" are
+    chosen. `clickable`: a matrix is drawn. `able`: datasets on which they can run."""
     if cells.empty:
         left = [noun for noun in ("systems", "datasets") if noun not in chosen]
         begin = f"Now choose a {left[0][:-1]}" if len(left) == 1 else "Choose systems and datasets"
@@ -300,7 +300,7 @@ def now(
     tasks: Sequence[Job], before: int = 0, names: Names = NAMES, clock: float | None = None
 ) -> str:
     """Describe a job's current progress; `before` is the number of unfinished tasks of earlier
-    jobs. At `clock`, in seconds since 1970, it states how long each task has been running."""
+    jobs. With `clock` (seconds since 1970), also state how long each task has been running."""
     running = [one for one in tasks if one.state == RUNNING]
     words = "; ".join(
         f"{called(one, names)}: {step(one.progress)}{_for(one, clock)}" for one in running

@@ -53,8 +53,8 @@ class Board:
 def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:
     """Rank the cells and average them. `cells`: dataset, system, value, in_domain, suspect, remark.
     `datasets`: dataset, title, task, domain, group, collection, zero_shot, in the catalogue's
-    order. `systems`: system, title, family. Datasets and systems that are missing from these two
-    frames are shown by name. A forum of CQADupStack is left out if the whole dataset is shown."""
+    order. `systems`: system, title, family. Datasets and systems missing from these frames are
+    shown by name. A forum of CQADupStack is left out if the whole dataset is shown."""
     shown = _without_parts(cells)
     rows = _rows(shown, datasets)
     zero_shot = tuple(rows.loc[rows["zero_shot"], "dataset"])
@@ -107,8 +107,7 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
 
 
 def in_common(pairs: DataFrame) -> list[str]:
-    """Choose the datasets over which averages are compared. `pairs`: dataset, system of usable
-    cells.
+    """Choose the datasets over which averages are compared. `pairs`: those of usable cells.
 
     Only systems that have all of them can be ranked by an average. A system with few datasets
     removes none, and a single system with many adds none: 1. A system has a say if it has at least
@@ -174,8 +173,8 @@ def against(board: Board, baseline: str) -> Series:
 
 def differences(board: Board, baseline: str) -> DataFrame:
     """Return the differences that wins count: dataset, system, difference (from the baseline),
-    in_domain. They cover all counted datasets on which both have a value that is not suspect,
-    including in-domain cells, as in the papers. A missing run is neither a win nor a loss."""
+    in_domain. They cover all counted datasets on which the system and the baseline have a value
+    that is not suspect, including in-domain cells, as in the papers. A missing run is neither."""
     cells = board.cells.assign(difference=against(board, baseline))
     kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
     chosen = cells[kept & (cells["system"] != baseline)]
@@ -238,7 +237,7 @@ def finding(board: Board) -> str:
 
 
 def hidden(board: Board, shown: Collection[str]) -> str:
-    """Say how many systems are shown, because without its best system a row seems to have none."""
+    """Say how many systems are shown: a row whose best system is hidden seems to have none."""
     n, left = len(board.systems), int(board.systems["system"].isin(list(shown)).sum())
     if left == n:
         return ""

@@ -146,8 +146,7 @@ _SPOKEN = {"en": ", English", "pl": ", Polish"}
 
 def by_language(printed: DataFrame) -> DataFrame:
     """Split a published table in two languages into one system per language, on the English
-    dataset, so that no mean mixes languages. Other tables, or unknown datasets, are left as they
-    are."""
+    dataset, so that no mean mixes languages. Other tables and unknown datasets stay unchanged."""
     known = printed["dataset"].isin(list(DATASETS))
     language = printed["dataset"][known].map(lambda name: DATASETS[name].language)
     if language.nunique() < 2 or not known.all():

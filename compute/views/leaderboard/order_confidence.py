@@ -72,7 +72,7 @@ def compact(group: str) -> str:
 
 
 def verdict(ranking: DataFrame, titles: Mapping[str, str], *, short: bool = False) -> str:
-    """Say whether the leader is significantly better than the others, if `short` in one sentence;
+    """Say whether the leader is significantly better than the others, in one sentence if `short`;
     empty if unknown. `ranking`: from `leaderboard.select_order`; systems that share a letter are
     not significantly different."""
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:

@@ -219,8 +219,8 @@ def _opened(view: View, datasets: Mapping[str, str], system: str, head: str) -> 
 
 
 def scores(view: View, rows: DataFrame) -> Scores:
-    """Return the compared columns of the exported table, whose cells significantly better than the
-    baseline are marked. As on the page, in-domain scores are not compared."""
+    """Return the compared columns of the exported table, marking the cells significantly better
+    than the baseline. As on the page, in-domain scores are not compared."""
     board, systems = view.board, rows["system"]
     heads = figures.headings(board)
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")

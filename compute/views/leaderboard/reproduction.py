@@ -97,7 +97,7 @@ def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
 
 
 def columns(found: DataFrame, width: int) -> list[Column]:
-    """Return the columns of the table; `width` is the reason's, and verdicts are coloured."""
+    """Return the columns of the table; `width` is the reason column's; verdicts are coloured."""
     fill = partial(_filled, found["verdict"].tolist())
     return [
         Column("Dataset", "dataset"),

@@ -31,9 +31,9 @@ def against(
     p is from the randomisation test over the shared queries, or from its approximation if there are
     `baseline.NORMAL` or more, corrected by Holm's method over the systems of a dataset. `side` is 1
     if p < .05 and the mean is above the baseline's, -1 if it is below, else 0. `detectable` is the
-    smallest difference that Holm's strictest step detects with 80% power, as in `power`. Everything
-    is by query families, if there are any. Pairs with fewer than two queries and datasets without a
-    run of the baseline are left out.
+    smallest difference that Holm's strictest step detects with 80% power, as in `power`. All
+    results are by query family, if there are any. Pairs with fewer than two queries and datasets
+    without a run of the baseline are left out.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
     found = matrices.of_parts(cursor, measure, datasets, names)

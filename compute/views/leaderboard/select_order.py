@@ -27,8 +27,8 @@ def of_runs(
     weighted: bool = False,
 ) -> DataFrame:
     """Rank systems by the mean over datasets of the mean over judged queries, the best first:
-    system, COLUMNS, and the fields drawn to n_families of `rank_intervals.Ranking`. Forums of
-    CQADupStack count equally. `sign` is -1 if lower is better. Every system must have a run on
+    system, COLUMNS, and the fields from `drawn` to `n_families` of `rank_intervals.Ranking`. Forums
+    of CQADupStack count equally. `sign` is -1 if lower is better. Every system must have a run on
     every dataset. `weighted`: queries count by weight on datasets that have weights."""
     boards = matrices.of_boards(cursor, measure, datasets, systems, weighted)
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)

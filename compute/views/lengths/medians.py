@@ -102,9 +102,9 @@ def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def preference(medians: DataFrame) -> pd.Series:
-    """Return the mean over datasets of the binary logarithm of each system's median over the
-    corpus's, ascending. −1: half as long as the corpus on average. A median below half a word
-    counts as half."""
+    """Return the mean over datasets of log2 of the ratio of each system's median to the corpus's,
+    ascending; −1 means half as long as the corpus on average. Each counts as at least half a
+    word."""
     cells = _placed(medians)
     of_systems = cells[~cells["column"].isin([CORPUS, JUDGED])]
     mean = of_systems.groupby("column")["ratio"].mean()

@@ -66,7 +66,7 @@ class View:
         return {"datasets": self.datasets, "k": self.k, "cut": self.cut}
 
     def shown(self, rows: DataFrame) -> DataFrame:
-        """Keep the rows of the shown systems, and the rows that are of no system."""
+        """Keep the rows of the shown systems, and the rows that belong to no system."""
         return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
 
     def violins(self, rows: DataFrame, key: str, title: str, of: Sequence[str]) -> Iterator[Step]:

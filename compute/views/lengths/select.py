@@ -219,8 +219,8 @@ def intervals(
     dataset: str | None = None,
     system: str | None = None,
 ) -> DataFrame:
-    """Return dataset, system, low, high: the 95% interval of a system's median among `medians`. The
-    bootstrap is over queries; the interval is absent if fewer than two are answered."""
+    """Return dataset, system, low, high: the 95% interval of each system's median from `medians`.
+    The bootstrap is over queries; the interval is absent if fewer than two are answered."""
     numbered = """
         select system, n_words, dense_rank() over (order by dataset, query_id) as query
         from retrieved

@@ -122,7 +122,7 @@ def violins(
     same groups. Below each density are a thin line for the 5th–95th percentile, a thick one for the
     interquartile range, and a ring for the median. At the right are the median and its difference
     from `corpus`, the corpus's median (dotted line). A linear axis covers the share SHOWN of the
-    documents. A `narrow` figure fits one column and has only the medians.
+    documents. A `narrow` figure fits one column and shows only medians.
     """
     keys = ["of", "relevance", "system"]
     counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
@@ -352,7 +352,7 @@ def _axes(titles: Sequence[str]) -> dict[str, Any]:
 def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     """Draw a histogram of the length of system A's documents minus that of B's, query by query.
     `pairs`: words_a, words_b, a row per query. Columns are equally wide, with the middle one around
-    0; the outermost columns include the 2% of queries beyond."""
+    0; the outermost columns include the 2% of queries beyond them."""
     gaps = (pairs["words_a"] - pairs["words_b"]).to_numpy(float)
     reach = max(float(np.quantile(np.abs(gaps), 0.98)), 1.0)
     edges = np.linspace(-reach, reach, BARS + 1)

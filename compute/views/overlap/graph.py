@@ -227,8 +227,7 @@ def values(
     theme: str,
     room: Room = PAGE,
 ) -> list[line_values.Value]:
-    """Place the similarities of the strongest lines; `nodes`: dataset, x, y, size; `named`:
-    names."""
+    """Place the similarities of the strongest lines; `nodes`: dataset, x, y, size."""
     led = leaders(nodes, named, theme, room)
     covered = [label.box for label in named]
     covered += [box for ends in led for box in labels.along(*ends, wide=1)]

@@ -156,7 +156,7 @@ def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, 
 
 
 def too_few(counted: DataFrame, unit: str) -> str:
-    """Say which counts a comparison lacks, and the command that makes them."""
+    """Say which counts a comparison lacks, and name the command that makes them."""
     number = counted["dataset"].nunique()
     has = "No corpus has" if not number else "Only one corpus has"
     need = "two are needed" if not number else "another one is needed"

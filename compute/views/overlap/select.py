@@ -1,4 +1,4 @@
-"""Questions about corpus similarity; here `dataset` is a corpus, which splits share."""
+"""Questions about corpus similarity; `dataset` means a corpus, shared by splits."""
 
 import re
 

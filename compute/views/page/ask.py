@@ -21,7 +21,7 @@ class Ask(Protocol):
         ...
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
-        """Return a function that gives the same answer for a file exported after the page."""
+        """Return a function that gives the same answer later, when a file is exported."""
         ...
 
     @property
@@ -31,7 +31,7 @@ class Ask(Protocol):
 
     @property
     def counting(self) -> Choice:
-        """The added judgements to use where added ones count whatever the picker says."""
+        """The added judgements to use where they count regardless of the picker."""
         ...
 
     @property

@@ -16,7 +16,7 @@ class Control:
     label: str = ""
 
     def value(self, given: Any) -> Any:
-        """Return the value for one given by an address or a caller, or None. Raises Missing."""
+        """Return the value for `given`, from an address or a caller, or None. Raises Missing."""
         raise NotImplementedError
 
 
@@ -173,7 +173,7 @@ class Words(Control):
 
 @dataclass(frozen=True)
 class Pick(Control):
-    """A control that chooses one of many things by texts, which need not be unique."""
+    """A control that chooses one of many things by their texts, which need not be unique."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
     """Text for each name."""

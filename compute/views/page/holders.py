@@ -38,7 +38,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Section:
-    """Steps under a heading. A search for a figure or table runs it only if `holds` has its key."""
+    """Steps under a heading. A search for a figure or table runs them if `holds` has its key."""
 
     inside: "Inside"
     holds: Sequence[str] = ()
@@ -116,15 +116,15 @@ class Wait:
 
 @dataclass(frozen=True)
 class Remember:
-    """Makes these systems the default of Query and Map, if the address of those names none."""
+    """Makes these systems the default on the Query and Map pages unless their address names any."""
 
     systems: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """Asks for the last value shown in this session under a name, or None. With `since`: for the
-    value when the page was opened, or None once these values of controls change."""
+    """Asks for the last value shown in this session under a name, or None. With `since`, values of
+    controls: asks for the value when the page was opened, or None once they change."""
 
     name: str
     since: Sequence[str] = ()

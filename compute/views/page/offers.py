@@ -32,7 +32,7 @@ def system_titles(ask: Ask) -> dict[str, str]:
 
 
 def weights(ask: Ask) -> dict[str, str]:
-    """Return by dataset the key of its queries' weights; if all parts have one, their keys."""
+    """Return the key of each dataset's query weights; if all parts have one, their keys."""
     labels = [part for part in ask.parts() if part.kind == "query_labels" and not part.system]
     keys = {part.dataset: str(part.provenance.get("weight", "")) for part in labels}
     keys = {name: key for name, key in keys.items() if key}
@@ -126,7 +126,7 @@ def has_own(ask: Ask) -> bool:
 
 
 def to_score(name: str) -> str:
-    """Say how to score stored runs by a measure that is not offered; empty if it is no measure."""
+    """Say how to score stored runs by a measure that is not offered; empty for other words."""
     if not is_measure(name):
         return ""
     command = f"python -m compute rescore --measure {shlex.quote(name)}"
@@ -195,7 +195,7 @@ def first_runs(ask: Ask, datasets: Collection[str], systems: Sequence[str]) -> I
 
 
 def same_spread(ask: Ask, datasets: Collection[str], two: tuple[str, str]) -> Steps:
-    """Ask whether to assume for the system with one run the run-to-run variance of the other;
+    """Ask whether to assume that the system with one run has the other's run-to-run variance;
     return false without asking unless exactly one of the two has several runs."""
     several = _repeated(ask, datasets, two)
     if len(several) != 1:
@@ -252,7 +252,8 @@ def measure(ask: Ask) -> Choice:
 
 
 def segmented(ask: Ask, *collections: str) -> str:
-    """Say how many documents of these collections (default: all) dictionaries split into words."""
+    """Say how many documents of these collections (default: all) are split into words by
+    dictionaries."""
     found = {
         (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
         for part in ask.parts()
@@ -281,8 +282,8 @@ def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
 
 def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
     """Yield a picker of query groups for all datasets (groups by labels, and the one in the
-    address); return an `Ask` for the chosen one. If `unless` says why none can be chosen, show that
-    instead."""
+    address); return an `Ask` for the chosen one. If `unless` says why none can be chosen, show
+    it."""
     asked = yield Asked(KIND)
     if unless:
         if asked:

@@ -38,7 +38,8 @@ Opens = Link | Callable[..., Link | None]
 
 @dataclass(frozen=True)
 class Button:
-    """A link to a page; without a page, or with an icon, a button that sets controls here."""
+    """A link to a page; without a page, or with an icon, a button that sets this page's
+    controls."""
 
     label: str
     opens: Link

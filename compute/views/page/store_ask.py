@@ -62,7 +62,7 @@ class StoreAsk:
 
     @property
     def counting(self) -> Choice:
-        """The added judgements to use where added ones count whatever the choice."""
+        """The added judgements to use where they count regardless of the choice."""
         return self.choice or self.added
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
@@ -106,8 +106,8 @@ def opened(
     *,
     stores: bool = False,
 ) -> Iterator[StoreAsk]:
-    """Open the newest version of a store for a with-block; versions in `named` are like systems.
-    `stores`: store slow answers in files."""
+    """Open the newest version of a store for a with-block; versions in `named` are treated like
+    systems. `stores`: store slow answers in files."""
     manifest, judgement = store.version(), store.judgement_version()
     with closing(Answers(store, query_slices.of_kind, stores=stores)) as answers:
         picked = tuple(run_versions.named(answers.versions(manifest), named))

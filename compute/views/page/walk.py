@@ -46,13 +46,13 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
 
 
 def prepare(page: Page, ask: Ask, **chosen: Any) -> None:
-    """Ask everything that a page shows for these values before an expander is opened."""
+    """Ask for everything that a page shows for these values before an expander is opened."""
     for _ in Walk(chosen, folded=False).run(lambda: page(ask), []):
         pass
 
 
 def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
-    """Return the control of a page with this key, outside sections, or None."""
+    """Return a page's control with this key, or None; sections are not searched."""
     walk = Walk(chosen, " ")  # no section holds this key, so all sections are skipped
     for _ in walk.run(lambda: page(ask), []):
         if key in walk.controls:

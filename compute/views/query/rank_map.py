@@ -173,7 +173,7 @@ def overview(
 
 
 def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
-    """Return the cells as a PNG in a data URL; a rank of a query is some pixels large."""
+    """Return the cells as a PNG in a data URL; a rank of a query covers one or more pixels."""
     n, depth = cells.shape
     inks = [ImageColor.getrgb(colour) for colour in colours(levels, theme)]
     rgb = np.array(inks, np.float32)[_kinds(cells, levels)]

@@ -54,11 +54,11 @@ def queries(
     find: str = "",
     keep: str = "",
 ) -> str:
-    """Select the first 200 queries with `find` in id or text, and `keep` if it matches: place (from
-    1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found, n_queries (of
-    the dataset). `order` is "difference" (of systems a and b, the largest first), "ahead" or
-    "behind" (a minus b), "lowest" or "highest" (value of a) or "id". Ties are ordered by id,
-    numeric ids as numbers."""
+    """Select the first 200 queries with `find` in id or text, and the query `keep` if it matches:
+    place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
+    n_queries (of the dataset). `order` is "difference" (of systems a and b, the largest first),
+    "ahead" or "behind" (a minus b), "lowest" or "highest" (value of a) or "id". Ties are ordered by
+    id, numeric ids as numbers."""
     return _QUERIES
 
 
@@ -167,7 +167,7 @@ def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
 
 @select(datasets=("dataset",), shows="datasets")
 def reasons(dataset: str) -> str:
-    """Select query_id, reason and text of the queries to which people gave a reason."""
+    """Select query_id, reason and text of the queries for which people gave a reason."""
     return f"""
         select query_id, value as reason, text
         from query_labels join queries using (dataset, query_id)

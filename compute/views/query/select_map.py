@@ -1,4 +1,4 @@
-"""Questions of the Map page."""
+"""Questions the Map page asks."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection

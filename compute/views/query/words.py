@@ -1,4 +1,4 @@
-"""Texts on a query: lines of pickers, the legend, judgements, ranks and scores."""
+"""Texts about a query: picker lines, the legend, judgements, ranks and scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -66,8 +66,8 @@ def option(query: Mapping[Hashable, Any]) -> str:
 
 
 def by_value(order: str, measure: str) -> str:
-    """Return the name in `query.select.queries` of an order of ORDERS. If the measure is better
-    when lower, "ahead" and "behind" are exchanged."""
+    """Return the name that `query.select.queries` uses for an order in ORDERS. If the measure is
+    better when lower, "ahead" and "behind" are exchanged."""
     name = ORDERS[order][0]
     return name if better(measure) > 0 else _OTHER_SIDE.get(name, name)
 

@@ -148,7 +148,7 @@ def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[s
 
 
 def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """Return a digest of the judgements other than the official ones that count, or ()."""
+    """Return a digest of the non-official judgements that count, or ()."""
     if not set_of(cursor):
         return added(cursor, dataset)
     (found,) = cursor.execute(_DIGEST_OF_SET, {"dataset": dataset}).fetchall()

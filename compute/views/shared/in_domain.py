@@ -12,7 +12,7 @@ from compute.views.shared import catalogue
 
 
 def said(ask: Callable[..., DataFrame], dataset: str, titles: Mapping[str, str]) -> str:
-    """Return the sentence of `note`, reading the datasets and the pairs in print from the store."""
+    """Return the sentence of `note`, reading datasets and published pairs from the store."""
     return note(ask(catalogue.datasets), ask(catalogue.trained_pairs), dataset, titles)
 
 
@@ -26,7 +26,7 @@ def compared(
 
 def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[str, str]) -> str:
     """Return a sentence naming the systems trained on a dataset, and marking those trained on the
-    very queries that it scores; empty if there are none. `datasets`: dataset and collection of all
+    very queries that are scored; empty if there are none. `datasets`: dataset and collection of all
     datasets. `trained`: as in `pairs`. `titles`: by system."""
     collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
     told = [
@@ -37,8 +37,8 @@ def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[
 
 
 def pairs(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:
-    """Return dataset and system of the in-domain pairs among these datasets and systems: pairs in
-    print (`trained`: dataset, system), of the catalogue, and of models trained with Beirscope."""
+    """Return dataset and system of the in-domain pairs among these datasets and systems: published
+    (`trained`: dataset, system), in the catalogue, and of models trained with Beirscope."""
     here = [
         (dataset, name)
         for name in systems

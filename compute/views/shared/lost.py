@@ -127,7 +127,7 @@ def line(places: Mapping[str, int]) -> str:
 
 def by_place(found: DataFrame) -> DataFrame:
     """Return the number of relevant documents at each place in the lists of a and of b: place (in
-    words), a, b. Places that neither list has are left out."""
+    words), a, b. Places that occur in neither list are left out."""
     counts = {side: found.groupby(f"place_{side}")["n"].sum() for side in ("a", "b")}
     rows = DataFrame(counts).reindex([*PLACES]).fillna(0).astype(int)
     rows = rows[rows.any(axis=1)]

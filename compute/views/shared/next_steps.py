@@ -15,8 +15,7 @@ def record(facts: DataFrame) -> Dataset:
 
 
 def without_judgements(name: str, *, judge: bool = True) -> str:
-    """Say why nothing is scored on a user's dataset that has runs, and, if `judge`, what to do
-    next."""
+    """Say why nothing is scored on a user's dataset with runs and, if `judge`, what to do next."""
     how = f": {how_to_judge(name)}" * judge
     return f"{name} has no judgements yet, so nothing is scored{how}."
 

@@ -1,4 +1,4 @@
-"""Query groups by words, judgements or labels. Results on all but BY_RESULTS can be tested."""
+"""Query groups by words, judgements or labels. All groups but BY_RESULTS can be tested."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -112,7 +112,7 @@ def queries(datasets: Sequence[str]) -> str:
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """Return dataset, query_id, key and value of the labels that files gave the queries. Labels of
     queries that a new import removed do not count. If languages differ by dataset or label, a query
-    without a label LANGUAGE gets its dataset's language."""
+    without a LANGUAGE label gets its dataset's language."""
     named = {"datasets": list(datasets)}
     if not cursor.execute(_MAY_HAVE_LABELS, named).fetchall()[0][0]:
         return DataFrame(columns=["dataset", "query_id", "key", "value"], dtype="str")
@@ -141,8 +141,7 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 @question(datasets=("datasets",), whole=True)
 def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """Return dataset, query_id and rare: the share (0 to 1) of the query's distinct words that are
-    rare in its corpus. Queries without text, or whose corpus's words are uncounted, are left
-    out."""
+    rare in its corpus. Queries without text or counts of their corpus's words are left out."""
     named = {"datasets": list(datasets)}
     # A list instead of a join, so that only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
@@ -154,7 +153,7 @@ def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame
 
 @select(datasets=("datasets",), shows="runs")
 def answered(datasets: Sequence[str]) -> str:
-    """Select dataset, query_id, answered: which SYSTEMS find a relevant document in the top 10."""
+    """Select dataset, query_id, answered: by none, some or all systems, in the top 10."""
     return f"""
         select dataset, query_id, case when min(value) > {TOLERANCE} then 'all'
                when max(value) > {TOLERANCE} then 'some' else 'none' end as answered

@@ -114,9 +114,8 @@ def by_family(rows: DataFrame) -> str:
 
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
     """Return a row per system, the best first: system, n, value, low, high (Student's 95% CI; with
-    several runs over queries and runs), hole, runs, spread (of the runs' means; absent for one
-    run). `rows`: from `standing`, a row per part. Parts have equal weight; systems need all
-    parts."""
+    several runs, over queries and runs), hole, runs, spread (of the runs' means; absent for one
+    run). `rows`: from `standing`, a row per part. Parts weigh equally; systems need all."""
     n_parts = rows["dataset"].nunique()
     if "variance" not in rows:
         freedom = rows.groupby("system")["n"].transform("sum") - n_parts

@@ -211,8 +211,7 @@ def escape(text: str, longest: int = 60) -> str:
 
 def cut(text: str, longest: int) -> str:
     """Truncate a text to one line of at most `longest` characters. A name that ends in parameters
-    loses its middle, since systems of a family differ in the last ones; other texts lose their
-    end."""
+    is cut in the middle, since systems of a family differ in the last ones; others at the end."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line

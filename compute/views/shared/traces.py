@@ -37,7 +37,8 @@ def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int
 def cells(
     z: Any, stops: Sequence[str] = (), most: float = 1, words: Any = None, **more: Any
 ) -> Trace:
-    """Return a matrix's cells, coloured by stops from 0 to `most`, else by the layout's axis."""
+    """Return a matrix's cells, coloured by `stops` from 0 to `most`, or without stops by the
+    layout's axis."""
     scale = {"zmin": 0, "zmax": most, "colorscale": colorscale(stops), "showscale": False}
     scale = scale if stops else {"coloraxis": "coloraxis"}
     said = _SILENT if words is None else hover(words)
@@ -113,7 +114,7 @@ def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 
 
 
 def error_bars(lengths: Sequence[float], colour: str, thickness: float = 1.5) -> dict[str, Any]:
-    """Return lines to both sides of marks, without caps."""
+    """Return error bars on both sides of marks, without caps."""
     found = {"type": "data", "array": lengths, "color": colour}
     return found | {"thickness": thickness, "width": 0}
 

@@ -3,6 +3,7 @@ row per query with value_a and value_b, from `compare.select.pairs`. All parts o
 equal weight, as in its mean."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ def valued(pairs: DataFrame) -> DataFrame:
 def verdict(pairs: DataFrame, measure: str) -> Verdict:
     """Summarise all queries."""
     both = valued(pairs)
-    whole = _mean_of_means(by_part(both, measure))
+    whole = _mean_of_means(_columns(by_part(both, measure)))
     found = {name: whole[name] for name in Verdict._fields if name in whole}
     return Verdict(left_out=len(pairs) - len(both), **found)
 
@@ -68,14 +69,20 @@ def _by_better(rows: DataFrame, measure: str) -> DataFrame:
     return rows.rename(columns={first: "a_better", second: "b_better"})
 
 
-def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
+def _columns(rows: DataFrame) -> dict[str, NDArray]:
+    """Return the columns of SUMMARY, by the better system, as arrays."""
+    names = [name for name in COLUMNS if name in rows]
+    return {name: rows[name].to_numpy() for name in [*names, "spread"]}
+
+
+def _mean_of_means(rows: Mapping[str, NDArray]) -> dict[str, Any]:
     """Return the statistics of a dataset, from its row or the rows of its parts. The interval is
     that of `significance.two`, in which each query of a part has weight 1 / (k n)."""
-    k, n = len(rows), rows["n"].sum()
+    k, n = len(rows["n"]), rows["n"].sum()
     mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
     gap = mean_a - mean_b
     apart = rows["mean_a"] - rows["mean_b"] - gap
-    squares = (rows["n"] - 1) * rows["spread"].fillna(0) ** 2 + rows["n"] * apart**2
+    squares = (rows["n"] - 1) * np.nan_to_num(rows["spread"]) ** 2 + rows["n"] * apart**2
     variance = (squares / (k * rows["n"]) ** 2).sum() * n / max(n - 1, 1)
     low, high = student(gap, np.sqrt(variance), n - 1)
     counts = {name: int(rows[name].sum()) for name in ("n", "a_better", "equal", "b_better")}
@@ -88,18 +95,18 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
     mean_b, difference, low, high (95%), a_better, equal, b_better. `rows`: from
     `compare.select.across`. `datasets`: dataset, title, parts, in the order to return. Parts are
     merged into one row if both systems have every part."""
-    rows = _by_better(rows, measure)
-    there = set(rows["dataset"])
+    columns, there = _columns(_by_better(rows, measure)), rows.groupby("dataset").indices
     wholes = {
         one: list(parts) for one, parts in zip(datasets["dataset"], datasets["parts"], strict=True)
     }
-    wholes = {one: parts for one, parts in wholes.items() if parts and there.issuperset(parts)}
+    wholes = {one: parts for one, parts in wholes.items() if parts and there.keys() >= set(parts)}
     inside = {part for parts in wholes.values() for part in parts}
     found = []
     for name, title in zip(datasets["dataset"], datasets["title"], strict=True):
-        own = rows[rows["dataset"].isin(wholes.get(name, [name]))]
-        if len(own) and name not in inside:
-            found.append({"dataset": name, "title": title} | _mean_of_means(own))
+        own = [there[one] for one in wholes.get(name, [name]) if one in there]
+        if own and name not in inside:
+            of = {key: column[np.concatenate(own)] for key, column in columns.items()}
+            found.append({"dataset": name, "title": title} | _mean_of_means(of))
     return DataFrame(found, columns=COLUMNS)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-import pandas as pd
 from pandas import DataFrame
 
 from compute.datasets.catalogue import DATASETS
@@ -39,6 +38,18 @@ def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[
 def pairs(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:
     """Return dataset and system of the in-domain pairs among these datasets and systems: published
     (`trained`: dataset, system), in the catalogue, and of models trained with Beirscope."""
+    wanted, seen = set(datasets), dict[str, list[str]]()
+    for dataset, system in [
+        *zip(trained["dataset"], trained["system"], strict=True),
+        *_trained_on(),
+    ]:
+        seen.setdefault(system, []).append(dataset)
+    known = [
+        (dataset, name)
+        for name in systems
+        for row in _rows_behind(name)
+        for dataset in seen.get(row, ())
+    ]
     here = [
         (dataset, name)
         for name in systems
@@ -46,17 +57,8 @@ def pairs(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -
         for dataset in datasets
         if _collection(dataset) == _collection(learnt)
     ]
-    known = _seen(pd.concat([trained, _trained_on()]), systems)
-    found = pd.concat([known, DataFrame(here, columns=["dataset", "system"])])
-    return found[found["dataset"].isin(list(datasets))].drop_duplicates()
-
-
-def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
-    """Return dataset, system for each dataset that a system, or an input of it, saw in training."""
-    parts = [(name, row) for name in systems for row in _rows_behind(name)]
-    behind = DataFrame(parts, columns=["made", "system"])
-    found = behind.merge(trained, on="system").drop(columns="system")
-    return found.rename(columns={"made": "system"})[["dataset", "system"]].drop_duplicates()
+    found = dict.fromkeys(pair for pair in [*known, *here] if pair[0] in wanted)
+    return DataFrame(list(found), columns=["dataset", "system"], dtype="str")
 
 
 @cache
@@ -72,12 +74,11 @@ def _collection(dataset: str) -> str:
 
 
 @cache
-def _trained_on() -> DataFrame:
+def _trained_on() -> list[tuple[str, str]]:
     """Return dataset, system of the catalogue's training datasets, with their splits and forums."""
-    found = [
+    return [
         (dataset.name, system.name)
         for system in SYSTEMS.values()
         for dataset in DATASETS.values()
         if dataset.collection.partition("/")[0] in system.trained_on
     ]
-    return DataFrame(found, columns=["dataset", "system"])

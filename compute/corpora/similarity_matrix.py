@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base.bounded_cache import remembered
+
 # SciPy and networkx are imported where they are used, so that other figures are drawn sooner.
 
 ITERATIONS = 300
@@ -65,6 +67,7 @@ def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str
     return sorted(by_likeness(square), key=place)
 
 
+@remembered
 def layout(square: DataFrame) -> DataFrame:
     """Return x and y by name: a spring layout (Fruchterman and Reingold) of the full graph. Weights
     are (s - the smallest s)^2, so the few strong similarities dominate; at least LEAST_WEIGHT of
@@ -116,6 +119,7 @@ def _signed(points: np.ndarray) -> np.ndarray:
     return points * np.where(largest < 0, -1, 1)
 
 
+@remembered
 def faithfulness(square: DataFrame, points: DataFrame) -> float:
     """Return Spearman's correlation of the points' distances with 1 - s, over all pairs; nan for
     fewer than FEWEST_FOR_RANKS corpora, or if all distances are equal."""
@@ -131,6 +135,7 @@ def faithfulness(square: DataFrame, points: DataFrame) -> float:
     return float(np.asarray(spearmanr(drawn, apart))[0])
 
 
+@remembered
 def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
     """Return the pairs to draw, weakest first: dataset, other, similarity. They are the pairs with
     a similarity of at least `least`, and each corpus with its `nearest` most similar ones."""

@@ -223,6 +223,7 @@ def query_counts(folder: Path = FOLDER) -> DataFrame:
     return table.apply(pd.to_numeric).reset_index()
 
 
+@cache
 def averages(folder: Path = FOLDER) -> DataFrame:
     """Return the rows of averages in published tables: source, system, printed, measure, value."""
     table = _table("averages", folder)

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.base.bounded_cache import remembered
 from compute.corpora import similarity_matrix
 from compute.views.overlap import line_values
 from compute.views.overlap.heatmap import SPANS
@@ -278,6 +279,7 @@ def _legend_rows(domains: Sequence[str], theme: str, room: Room) -> int:
     return math.ceil(len(domains) / max(int(room.width // widest), 1))
 
 
+@remembered
 def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
     """Return the two corpora most similar to each corpus, by title, the most similar pairs first:
     dataset, other, similarity, second, second_similarity."""

@@ -4,7 +4,8 @@ every browser polls and sends the values of all pickers); open the cookie of a s
 middleware (`claims`); read what Streamlit drops from an address when the page changes (`query`);
 release uploaded files before their session ends (`uploads`); read the options of `streamlit run` in
 a served `st.App` (`options`, `load_options`); send a figure as it was written, instead of copying,
-checking and writing it each time that it is shown (`Written`)."""
+checking and writing it each time that it is shown (`Written`); wake the server once for many
+elements (`_wake`)."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -100,6 +101,17 @@ def _styled(proto: Any, styler: Styler, default_uuid: str) -> None:
 
 
 arrow.marshall_styler = _styled
+
+
+def _wake(self: runtime.Runtime) -> None:
+    """Ask the server's thread to send messages, unless it was asked and has not begun yet. Each
+    request interrupts the thread that draws the page, which has one for every element."""
+    held = self._get_async_objs()
+    if not held.need_send_data.is_set():
+        held.eventloop.call_soon_threadsafe(held.need_send_data.set)
+
+
+runtime.Runtime._enqueued_some_message = _wake
 
 
 def session() -> str | None:

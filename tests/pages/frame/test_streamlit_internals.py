@@ -1,7 +1,10 @@
 """What is used of Streamlit besides its public interface stands in one module."""
 
+import asyncio
 import re
+import threading
 from math import isnan
+from types import SimpleNamespace
 from typing import Any
 
 from pandas import DataFrame
@@ -9,6 +12,7 @@ from pandas.testing import assert_frame_equal
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.elements import arrow
 from streamlit.proto.ArrowData_pb2 import ArrowData
+from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT
@@ -69,6 +73,36 @@ def test_written_cells_are_sent_as_pandas_would_write_them() -> None:
         convert_arrow_bytes_to_pandas_df(one.styler.display_values) for one in (ours, theirs)
     )
     assert_frame_equal(sent, usual)
+
+
+def test_the_server_is_woken_for_every_element_but_not_by_each() -> None:
+    """The loop is Streamlit's: it clears the event, sends what there is, rests and waits."""
+    put, sent, asked = list[int](), list[int](), list[int]()
+
+    async def serve() -> None:
+        held = SimpleNamespace(eventloop=asyncio.get_running_loop(), need_send_data=asyncio.Event())
+        call = held.eventloop.call_soon_threadsafe
+        held.eventloop.call_soon_threadsafe = lambda *of: asked.append(1) or call(*of)
+        drawing = threading.Thread(
+            target=draw, args=[SimpleNamespace(_get_async_objs=lambda: held)]
+        )
+        drawing.start()
+        while len(sent) < 2_000:
+            held.need_send_data.clear()
+            sent.extend(put[len(sent) :])
+            await asyncio.sleep(0.001)
+            if len(sent) < 2_000:
+                await asyncio.wait_for(held.need_send_data.wait(), 60)
+        drawing.join()
+
+    def draw(serving: Any) -> None:
+        for number in range(2_000):
+            put.append(number)
+            Runtime._enqueued_some_message(serving)
+
+    asyncio.run(serve())
+    assert sent == list(range(2_000))
+    assert len(asked) < 1_000
 
 
 def _number(value: Any) -> str:

@@ -38,7 +38,7 @@ def quiet(done: int, total: int, unit: str) -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """Needs of every step: the store, the settings, and a function that reports progress."""
+    """The tools of every step: the store, the settings, and a function that reports progress."""
 
     store: Store
     settings: Settings

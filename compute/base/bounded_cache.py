@@ -37,7 +37,7 @@ class Kept(Generic[Value]):
 
     def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
         """Return the value of a key in a state; call `make` if it is not cached. Concurrent callers
-        wait for one computation. A key has only one value: that of another state replaces it."""
+        wait for one computation. A key has only one value, its newest state's."""
         found = self._get(key, state)
         if found is None:
             with self._guard:

@@ -6,7 +6,7 @@
 
 The files `look` and `installed` in the environment mark what is complete; `installing` exists until
 everything is, and is locked by the process that installs (`compute/jobs/workers.py`). uv downloads
-and unpacks in parallel, from the places in pip's configuration. If it is missing or fails, pip
+and unpacks in parallel, from the places in pip's configuration. If it is unavailable or fails, pip
 installs the packages.
 """
 

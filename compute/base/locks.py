@@ -16,7 +16,7 @@ PAUSE = 0.02
 
 @contextlib.contextmanager
 def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
-    """Empty and lock the lock file for the with-block. Yields None instead if another process still
+    """Lock and empty the lock file for the with-block. Yields None instead if another process still
     holds it after `wait` seconds. The lock ends with the process; the file's content stays."""
     with _opened(file, "a+") as held:
         if not _locked(held, PROBES + int(wait / PAUSE)):

@@ -80,8 +80,7 @@ section 3)."""
 
 
 def mean_ranks(values: Values) -> Values:
-    """Return each value's rank on its dataset, (D, S): 1 is the largest; ties get their mean
-    rank."""
+    """Return each value's rank on its dataset, (D, S): 1 is the largest; ties get the mean."""
     of = np.array([levels(row) for row in values])
     above = (of[:, None, :] > of[:, :, None]).sum(axis=2)
     equal = (of[:, None, :] == of[:, :, None]).sum(axis=2)

@@ -75,8 +75,7 @@ class Gain(ABC):
         lists' sums, (m + 1, N); nan if there are fewer. The least is that of `turned`, negated."""
 
     def ahead(self, sides: Sides) -> Values | None:
-        """Return `lead` for differences that can reach 0, in less time; None if this is
-        impossible."""
+        """Return `lead` for differences that can reach 0, by a faster way; None without one."""
         return None
 
     @abstractmethod

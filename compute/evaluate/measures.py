@@ -103,8 +103,7 @@ class Formula:
         return self.takes not in ((), ("rel",))
 
     def written(self, cut: str) -> str:
-        """Return a measure of this row as an example, with `cut` (such as `@10`) if it takes
-        one."""
+        """Return a measure of this row as an example, with `cut` (such as `@10`) if any."""
         return f"{self.name}{'(p=0.8)' * ('p' in self.takes)}{cut * self.cut}"
 
 

@@ -33,8 +33,7 @@ groups. **Equivalent within the margin** means not worse, with an upper end belo
 answers, its run has failed there, and it is neither worse nor not worse.
 
 The intervals refer to queries like these. They cannot show a loss on queries so rare that hardly
-any is among these; `tests.benchmarks.simulations.gate` measures how often that happens, and the
-other error rates.
+any is among these; `tests.benchmarks.simulations.gate` measures this and the other error rates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +82,7 @@ def decide(
 
     families, design_effect: for a group with `family`, the number of families, which the interval,
     the verdict and queries_needed then refer to. answered: queries that the baseline answers;
-    unanswered: those that the candidate does not answer. If there are too many, there is no test,
+    unanswered: those of them that the candidate does not. If there are too many, there is no test,
     unless `any_answered`. margin; equivalent: whether the two are equivalent within it. versions:
     their number; version: the one with the least difference, to which all numbers except the
     interval, p and verdicts refer. `sign` is -1 if a lower value is better. A group with a single

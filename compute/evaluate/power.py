@@ -65,7 +65,7 @@ def detectable(
 ) -> Values:
     """Return the smallest true mean difference that a test detects with probability `power`.
     `error` is the standard error of the mean difference over n queries. `level` is the level of a
-    two-sided test, corrected if pairs are tested together. It is absent if too few queries
+    two-sided test, corrected if pairs are tested together. The result is absent if too few queries
     differ."""
     usable = can_reject(differing, n, level)
     off = errors_off(n, np.where(usable, level, LEVEL), power)
@@ -77,7 +77,7 @@ def queries_needed(
 ) -> NDArray[np.int64]:
     """Return the smallest number of queries with which a test detects a given true difference above
     0, between FEWEST and MOST. `deviation` is the standard deviation of the queries' differences:
-    sqrt(n) times the standard error. With that of families, the result is a number of families."""
+    sqrt(n) times the standard error. With families' deviation, it is a number of families."""
     given = (np.asarray(of, np.float64) for of in (deviation, level, difference))
     spread, level, difference = np.broadcast_arrays(*given)
     low, high = (np.full(spread.shape, end, np.int64) for end in (FEWEST, MOST))

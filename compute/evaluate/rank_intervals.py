@@ -215,7 +215,7 @@ def _drawn_families(
 class _Spread:
     """The distribution of systems' means over resampled queries, approximated by its moments. With
     many queries, the means are closer to normal than the noise of the draws. Drawing costs in
-    proportion to the number of queries: 108 million for 54,000 queries and 2,000 resamples."""
+    proportion to the number of queries: 108 million draws for 54,000 queries, 2,000 resamples."""
 
     n: int
     mean: Values

@@ -365,14 +365,6 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks()
 
 
-def read_trec(
-    path: Path, *, any_tag: bool = False, how: shapes.How | None = None
-) -> tuple[str, pd.DataFrame]:
-    """Read a run file as `read` does, and return its tag and a frame (query_id, doc_id, score)."""
-    tag, table = read(path, any_tag=any_tag, how=how)
-    return tag, table.cast(_HITS).to_pandas()
-
-
 def write_trec(run: pd.DataFrame, tag: str, path: Path) -> None:
     """Write query_id, doc_id, rank, score as a run file; `.gz` or `.zst` in the name compresses it.
     Scores are 32-bit floats with the fewest digits that give the same value when read, so a reader

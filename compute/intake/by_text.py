@@ -20,7 +20,8 @@ CHUNK = re.compile(rf"(.+?)(?:[#:@/|_. -]+{_WORD}[_-]?\d+)$", re.IGNORECASE)
 def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> dict[str, str]:
     """Return the query id for each text by which a file names a query; nothing if any name is an id
     or none is a text. `known` has query_id and text. Runs of white space count as one space. Raises
-    WrongInput if names mix texts and ids, or if two queries of the dataset have the same text."""
+    WrongInput if some but not all names are texts, or if two queries of the dataset share a
+    text."""
     found, ids = [*found], {*known["query_id"]}
     if ids & {*found} or known["text"].isna().all():
         return {}

@@ -31,7 +31,7 @@ class Text(NamedTuple):
 
 
 def of_file(path: Path) -> Iterator[Text]:
-    """Yield every text of a file, plain or compressed. The first line determines the format. In
+    """Yield every text of a file, plain or compressed. The first lines determine the format. In
     JSON lines, `title` and `text` together are one text; without a `text`, every string with a
     space is one. Tab-separated columns with a space in the first hundred lines are texts. Otherwise
     each line is a text. Raises Missing, or WrongInput with file and line."""

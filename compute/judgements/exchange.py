@@ -74,8 +74,7 @@ def exported(
     apostrophe, so that spreadsheets do not evaluate them; import removes it. `qrels` (TREC's),
     `beir` and `json` have one label, by the rule, for each pair without an official judgement;
     `with_official` puts the official judgements first. Raises WrongInput if such a file would mix
-    judgements made here with others, which it cannot mark, and for an id that the format cannot
-    hold."""
+    judgements made here with others, and for an id that the format cannot hold."""
     choice = choice or Choice()
     if form == "csv":
         chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]

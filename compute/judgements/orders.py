@@ -424,8 +424,7 @@ def expected_gain(found: RankedPairs) -> Values:
     """Return the expected relevance of every pair, from the judgements in the systems' top k. It is
     the overall mean times four factors, as if they were independent: for pairs that as many systems
     retrieved, for pairs with the same best rank, for the pair's query, and for its systems (their
-    mean). Each is a ratio to the overall mean, shrunk towards 1 by the weight of a few
-    judgements."""
+    mean). Each is a ratio to the overall mean, shrunk towards 1 by a few judgements' weight."""
     return _Expected.of(_known(lambda: iter([found]))).of_rows(found)
 
 

@@ -79,7 +79,7 @@ def table(
     of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
 ) -> pa.Table:
     """Return `columns` of the table that `make` makes from the parts (all if it has just been
-    made). Columns in `ids` are dictionary-encoded. It is one chunk, without `make`'s metadata."""
+    made). Columns in `ids` are dictionary-encoded. It has one chunk and no metadata."""
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept

@@ -66,7 +66,7 @@ def shares(weights: pd.Series) -> pd.Series:
 
 def codes(queries: DataFrame, families: DataFrame) -> NDArray[np.int64] | None:
     """Return the family of each query (dataset, query_id) as a number from 0, using rows of `of`; a
-    query without a family is a family of its own. None if no dataset declares families."""
+    query without a family is a family of its own. None if no dataset here declares families."""
     if not queries["dataset"].isin(families["dataset"]).any():
         return None
     own = queries[["dataset", "query_id"]].merge(families, "left", ["dataset", "query_id"])

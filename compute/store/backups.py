@@ -278,7 +278,7 @@ def _alone(home: Path) -> Iterator[None]:
 
 
 def read(folder: Path) -> Record:
-    """Return the record of the backup in a folder. Raises Missing or WrongInput if it has none."""
+    """Return the record of the backup in a folder. Raises Missing or, if damaged, WrongInput."""
     file = folder / "backup.json"
     try:
         record = Record(**json_files.parsed(plain_text(file)))

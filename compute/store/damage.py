@@ -146,7 +146,6 @@ def verify_beside(store: Store) -> threading.Thread:
 
 
 def found_anew(store: Store) -> list[Part]:
-    """Read all parts; return those whose damage was unknown before, since it may explain an
-    error."""
+    """Read all parts; return those with damage unknown before, as it may explain an error."""
     known = {part.id for part in store.parts(picked=None) if part.damage}
     return [part for part in verify(store) if part.damage and part.id not in known]

@@ -171,7 +171,7 @@ class Content:
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
-    """Read and count a source, using `judgements`, if any, instead of its own. Raises WrongInput
+    """Read and count a source, using `judgements`, if given, instead of its own. Raises WrongInput
     with file and line."""
     start = time.perf_counter()
     queries = origin.all_queries() if judgements is not None else origin.queries()
@@ -198,8 +198,7 @@ def publish(
 ) -> Loaded:
     """Publish the corpus that was read, and parts of these kinds; `about` is added to the
     provenance. `command` reproduces it, if that is not the dataset's own command. `new` and
-    `replace` are as in `load`. Raises Conflict if the source has changed, or if the name is
-    taken."""
+    `replace` are as in `load`. Raises Conflict if the source has changed or the name is taken."""
     count = content.count
     about = provenance.record(
         command or origins.command(dataset, origin),

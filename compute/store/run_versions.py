@@ -109,9 +109,9 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version, labelled as `said` states, when `run` replaces it; return
-    entries for the new run's provenance. If both have equal hits, nothing is kept. Raises Conflict
-    for a label in use, and Unavailable if the live run is damaged."""
+    """Keep the live run as a version when `run`, labelled as `said` states, replaces it; return
+    entries for its provenance. If both have equal hits, nothing is kept. Raises Conflict for a
+    label in use, and Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
     damage.refuse(old)

@@ -350,14 +350,6 @@ class Store:
         with state.writing(self._state) as connection:
             return state.append_judgements(connection, judgements)
 
-    def withdraw_judgement(self, judgement: int, source: str) -> int:
-        """Append the withdrawal of an added judgement; return the id of the new row."""
-        found = self.added_judgements(judgement - 1).query("id == @judgement")
-        if found.empty:
-            raise Missing(f"no added judgement {judgement}: list them to find its number")
-        anew = dict.fromkeys(("relevance", "entry", "time", "imported", "takes_back"))
-        return self.add_judgements(found.assign(**anew, source=source))
-
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
         """Return the added judgements with an id above `since`, in the order in which they were
         saved, of every dataset unless one is named. Invalid rows, for example after a flipped bit,

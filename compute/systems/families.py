@@ -30,8 +30,7 @@ FUSIONS = {"rrf": "RRF", "interpolate": "Interpolation"}
 
 def system(name: str) -> System:
     """Return the system with this name, under its canonical name: `bm25(k1=1.20)` is
-    `bm25(k1=1.2)`. Raises WrongInput for an invalid name, an unknown system, or unknown
-    parameters."""
+    `bm25(k1=1.2)`. Raises WrongInput for an invalid name, unknown system or parameters."""
     return _built(names.parse(name))
 
 

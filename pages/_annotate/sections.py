@@ -295,7 +295,7 @@ def _rearrange(task: Task, judged: int, scope: str) -> None:
 @st.fragment(run_every="120s")
 def _stay() -> None:
     """Run an empty fragment from time to time, so that a browser that finds a new server reruns the
-    page. Otherwise it would ask it only for the form, which that server has never drawn."""
+    page. Otherwise it would ask that server only for the form, which it has never drawn."""
 
 
 def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:

@@ -55,8 +55,7 @@ AHEAD = Ahead(_now, following)
 
 
 def _here() -> Answers:
-    """Return the answers of the store that this run of the page reads, for the settings read
-    once."""
+    """Return the answers of the store that this run of the page reads; settings are read once."""
     return page_run.current().answers or _now()
 
 

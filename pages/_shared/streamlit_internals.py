@@ -4,8 +4,7 @@ every browser polls and sends the values of all pickers); open the cookie of a s
 middleware (`claims`); read what Streamlit drops from an address when the page changes (`query`);
 release uploaded files before their session ends (`uploads`); read the options of `streamlit run` in
 a served `st.App` (`options`, `load_options`); send a figure as it was written, instead of copying,
-checking and writing it each time that it is shown (`Written`); wake the server once for many
-elements (`_wake`)."""
+checking and writing it each time that it is shown (`Written`); wake the server less (`_wake`)."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -22,8 +22,7 @@ def _lines(lines: Sequence[str]) -> str | None:
 
 def few(few: Few, above: Any) -> list[str]:
     """Draw a picker of a few systems and return those shown; `above` gets messages on unknown
-    names. Streamlit would read `systems=a,b` as one name and drop it, so the picker is not
-    bound."""
+    names. Streamlit would read `systems=a,b` as one name and drop it, so the picker is unbound."""
     key, given = few.key, st.query_params.get_all(few.key)
     chosen, named = few.shown(given), few.named(given)
     with above:

@@ -46,12 +46,13 @@ from compute.evaluate.estimates.corrected import (
 from compute.evaluate.estimates.frames import Flags, Frame, Values, of_lists
 from compute.evaluate.estimates.intervals import FEWEST, Estimates, estimates
 from compute.evaluate.estimates.linearised import Kind, kind, linear
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical
 from compute.exports.shipping import FORMAT
 from compute.judgements import orders, sampling
 from compute.store.store import SHIPPED
 from tests.benchmarks.made.graded import graded
 from tests.evaluate.estimates.made import drawn
+from tests.support.ranked_lists import read_trec
 
 SIZES = (50, 100, 200, 400, 800)
 NORMAL = stats.norm.isf(0.025)

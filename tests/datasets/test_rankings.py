@@ -8,8 +8,8 @@ from compute.base.errors import WrongInput
 from compute.datasets.qrels import as_beir, as_trec, form_of, is_qrels, read_qrels
 from compute.datasets.reading import open_path
 from compute.datasets.shapes import How
-from compute.evaluate.runs import read_trec
 from compute.intake import doctor
+from tests.support.ranked_lists import read_trec
 from tests.support.tiny import write_tiny
 
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")

@@ -13,7 +13,7 @@ import pytest
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.datasets.qrels import read, read_qrels
 from compute.datasets.shapes import How, held
-from compute.evaluate.runs import read_trec
+from tests.support.ranked_lists import read_trec
 
 RUN = {"q1": {"d1": 0.9, "d4": 0.25}, "q2": {"d3": 1e-7}}
 LISTS = [

@@ -14,7 +14,8 @@ import pytest
 
 from compute.base.errors import BeirscopeError
 from compute.datasets.qrels import read_qrels
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical
+from tests.support.ranked_lists import read_trec
 
 SEED, LARGE = 45, 100_000
 Row = tuple[str, str, float]

@@ -10,7 +10,7 @@ from hypothesis import given
 from compute.base.errors import WrongInput
 from compute.datasets.qrels import read_qrels
 from compute.evaluate.measures import MEASURES, better, evaluate, label, parse
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical
 from tests.support import worlds
 from tests.support.oracles import (
     BIASED,
@@ -25,6 +25,7 @@ from tests.support.oracles import (
     means,
     qrels,
 )
+from tests.support.ranked_lists import read_trec
 
 EXPONENTIAL = "nDCG(dcg=exp-log2)"
 

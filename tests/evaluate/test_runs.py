@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute.base.errors import Missing, WrongInput
-from compute.evaluate.runs import canonical, read_trec, write_trec
+from compute.evaluate.runs import canonical, write_trec
 from tests.support import worlds
+from tests.support.ranked_lists import read_trec
 
 LINES = "q1 Q0 d2 1 2.5 sys\nq1 Q0 d1 2 1.5 sys\n01 Q0 d1 1 3 sys\n"
 HITS = [("q1", "d2", 2.5), ("q1", "d1", 1.5), ("01", "d1", 3.0)]

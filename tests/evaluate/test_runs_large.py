@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.evaluate.runs import canonical, ranked, read_trec
+from compute.evaluate.runs import canonical, ranked
+from tests.support.ranked_lists import read_trec
 
 QUERIES, DEEP = 300, 700
 

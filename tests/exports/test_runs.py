@@ -10,13 +10,14 @@ from hypothesis import given
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import Dataset
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical
 from compute.exports.runs import export_run, file_name, run_file
 from compute.intake import imports
 from compute.recompute.run import read
 from compute.store.loading import Bench
 from compute.store.store import Store
 from tests.support import worlds
+from tests.support.ranked_lists import read_trec
 from tests.support.storage import hits, open_store, publish_run, scores
 
 # The largest 32-bit float and numbers beyond it, which are one number to trec_eval.

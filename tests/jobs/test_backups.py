@@ -32,6 +32,7 @@ from compute.reading.database import open_version
 from compute.store import integrity, state
 from compute.store.migrations import CHAINED
 from compute.store.store import Store
+from tests.support.filled import withdraw
 from tests.support.processes import prepared
 from tests.support.processes.jobbing import environment, tiny_home
 from tests.support.processes.publisher import PLACES
@@ -50,7 +51,7 @@ def filled(folder: Path, address: str = "") -> Store:
         publish_run(store, "tiny", "old", RUN, run, f"f{value}")
     for doc_id in ("d1", "d2"):
         store.add_judgements(judgement("q1", doc_id, 1))
-    store.withdraw_judgement(1, "page")
+    withdraw(store, 1, "page")
     jobs.start(store, "run", ["bm25"], ["tiny"])
     at_work = update(tables.status).values(status="PENDING", executor_id="w", started_at_epoch_ms=5)
     tables.change(store.settings, at_work)

@@ -21,6 +21,7 @@ from compute.judgements import ADJUDICATION, IMPORT, MODEL, PERSON, WITHDRAWN, C
 from compute.judgements.exchange import COLUMNS, exported, from_csv, from_qrels, lacking
 from compute.store.store import Store
 from tests.support import worlds
+from tests.support.filled import withdraw
 from tests.support.storage import open_store
 from tests.support.tiny import JUDGEMENTS, write_tiny
 
@@ -191,7 +192,7 @@ def test_a_changed_grade_is_a_new_row_and_may_change_back(home, store, tmp_path)
         (tmp_path / "one.qrels").write_text(text)
         assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
     assert store.added_judgements()["relevance"].tolist() == [1, 2, 1]
-    store.withdraw_judgement(3, WITHDRAWN)
+    withdraw(store, 3, WITHDRAWN)
     assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
     assert len(store.added_judgements()) == 5
 
@@ -217,7 +218,7 @@ def test_a_csv_brings_everything_to_another_home_and_nothing_to_its_own(home, st
     store.add_judgements(rows(("q1", "d2", 2, "ada", PERSON)).assign(entry="x"))
     store.add_judgements(rows(("q1", "d2", 0, "bob", PERSON)))
     store.add_judgements(rows(("q1", "d2", 1, "cy", ADJUDICATION)))
-    store.withdraw_judgement(2, WITHDRAWN)
+    withdraw(store, 2, WITHDRAWN)
     assert said("export", tmp_path / "all.csv") == 0
     assert said("import", tmp_path / "all.csv") == 0
     saved = store.added_judgements()
@@ -254,7 +255,7 @@ def test_a_file_from_the_future_is_said_and_what_is_judged_here_wins(home, store
     )
     assert resolve(store.added_judgements())["relevance"].tolist() == [2, 2]
     store.add_judgements(rows(("q1", "d2", 0, "ada", PERSON)))
-    store.withdraw_judgement(2, WITHDRAWN)
+    withdraw(store, 2, WITHDRAWN)
     assert resolve(store.added_judgements())["relevance"].tolist() == [0]
 
 

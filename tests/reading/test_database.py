@@ -18,6 +18,7 @@ from compute.reading.database import open_version, snapshot, write_database
 from compute.store.parts import KINDS
 from compute.store.store import Store
 from compute.systems import SYSTEMS
+from tests.support.filled import withdraw
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))
@@ -173,7 +174,7 @@ def test_published_figures_and_provenance_are_tables(store: Store) -> None:
 
 def test_added_judgements_are_a_table_whose_withdrawals_have_no_relevance(store: Store) -> None:
     store.add_judgements(judgement("q1", "d9", 2))
-    store.withdraw_judgement(1, "page")
+    withdraw(store, 1, "page")
     cursor = open_version(store).cursor()
     rows = cursor.execute("select id, doc_id, relevance, person from added_judgements order by id")
     assert rows.fetchall() == [(1, "d9", 2, "ada"), (2, "d9", None, "ada")]

@@ -30,6 +30,7 @@ from compute.store.store import Store
 from compute.views.annotate import select_added
 from compute.views.leaderboard import select as leaderboard_select
 from tests.support import worlds
+from tests.support.filled import withdraw
 from tests.support.oracles import (
     by_definition,
     by_ir_measures,
@@ -216,7 +217,7 @@ def test_holes_as_beirs_code_move_in_other_queries_that_retrieve_the_document(st
     seen = store.add_judgements(added([("q9", "z", 0, "ada", PERSON)]))
     assert value(overlays, seen, "two", "q10", "Hole_beir@10") == pytest.approx(0.1)
     assert value(overlays, seen, "two", "q10", "Hole@10") == 1
-    seen = store.withdraw_judgement(seen, WITHDRAWN)
+    seen = withdraw(store, seen, WITHDRAWN)
     assert_same(shown(overlays, seen, Choice()), shown(overlays, seen, None))
 
 

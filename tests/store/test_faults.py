@@ -27,6 +27,7 @@ from compute.store.migrations import STEPS
 from compute.store.state import open_state
 from compute.store.store import Store
 from tests.support import disks
+from tests.support.filled import withdraw
 from tests.support.processes import prepared
 from tests.support.processes.faulty import DEEDS
 from tests.support.processes.publisher import PLACES
@@ -241,6 +242,6 @@ def _withdrawn(home: Path) -> None:
     """What was judged while the clock was ahead can be taken back now."""
     store = Store(Settings(home=home))
     for row in store.added_judgements()["id"]:
-        store.withdraw_judgement(int(row), "withdrawn")
+        withdraw(store, int(row), "withdrawn")
     assert resolve(store.added_judgements()).empty
     store.close()

@@ -17,6 +17,7 @@ from compute.judgements import WITHDRAWN
 from compute.store import damage, integrity, state
 from compute.store.migrations import CHAINED, STEPS
 from compute.store.store import Store
+from tests.support.filled import withdraw
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 COLUMNS = [column.name for column in state.added_judgements.columns]
@@ -30,7 +31,7 @@ def filled(home: Path, address: str = "") -> Store:
     rows = pd.concat([judgement("q2", "d1", 0, "bo"), judgement("q2", "d2", 2, "bo")])
     brought = rows.assign(entry=["a", "b"], imported=state.now(), takes_back="x")
     made.add_judgements(brought.reset_index(drop=True))
-    made.withdraw_judgement(1, "withdrawn")
+    withdraw(made, 1, "withdrawn")
     return made
 
 

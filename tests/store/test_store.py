@@ -20,6 +20,7 @@ from compute.reading.database import open_version
 from compute.store import state
 from compute.store.parts import KINDS
 from compute.store.store import Store, top
+from tests.support.filled import withdraw
 from tests.support.processes import prepared
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
@@ -298,7 +299,7 @@ def test_added_judgements_are_appended_and_a_withdrawal_is_a_row(store: Store) -
     assert (store.judgement_version(), len(store.added_judgements())) == (0, 0)
     both = pd.concat([judgement("q1", "d1", 2), judgement("q1", "d2", 0)], ignore_index=True)
     assert store.add_judgements(both) == 2
-    assert store.withdraw_judgement(1, "mistake") == 3
+    assert withdraw(store, 1, "mistake") == 3
     found = store.added_judgements()
     assert list(found["id"]) == [1, 2, 3]
     assert found["relevance"].astype(object).where(found["relevance"].notna(), None).tolist() == [
@@ -340,7 +341,7 @@ def test_judgements_are_added_all_or_none(store: Store) -> None:
 
 def test_withdrawing_what_nobody_added_says_so(local: Store) -> None:
     with pytest.raises(Missing, match="no added judgement 4"):
-        local.withdraw_judgement(4, "page")
+        withdraw(local, 4, "page")
 
 
 def test_people_judging_at_once_get_numbers_in_the_order_they_become_visible(local: Store) -> None:

@@ -131,3 +131,10 @@ def made(what: object, make: Callable[[Bench, Path], Dataset]) -> Made:
 def tiny(home: Path) -> Dataset:
     """Let a home have the tiny collection."""
     return copied("tiny", home, lambda made, _: take(made, {}))
+
+
+def withdraw(store: Store, judgement: int, source: str) -> int:
+    """Append the withdrawal of an added judgement; the id of the new row."""
+    found = store.added_judgements(judgement - 1).query("id == @judgement")
+    anew = dict.fromkeys(("relevance", "entry", "time", "imported", "takes_back"))
+    return store.add_judgements(found.assign(**anew, source=source))

@@ -35,6 +35,7 @@ from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
 from compute.intake import doctor
 from compute.judgements import exchange
+from tests.support.ranked_lists import read_trec
 from tests.support.tiny import write_tiny
 
 ODD = (
@@ -164,7 +165,7 @@ with TemporaryDirectory() as _folder:
 
 
 def _run(path: Path) -> None:
-    _, hits = runs.read_trec(path, any_tag=True)
+    _, hits = read_trec(path, any_tag=True)
     assert len(hits)
     assert hits["score"].map(math.isfinite).all()
     assert hits["query_id"].str.len().gt(0).all()

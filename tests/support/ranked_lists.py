@@ -1,17 +1,29 @@
 """Ranked lists and judgements in memory: written by hand, and generated."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
 from pandas import DataFrame, Series
 
-from compute.evaluate import rbo
+from compute.datasets import shapes
+from compute.evaluate import rbo, runs
 from tests.support.worlds import CASES, DOCUMENTS, QUERIES
 
 TOP = ["system", "query_id", "doc_id", "rank"]
 PAIR = ["query_id", "doc_id"]
 FEWER = settings(CASES, max_examples=CASES.max_examples // 8)
+
+
+def read_trec(
+    path: Path, *, any_tag: bool = False, how: shapes.How | None = None
+) -> tuple[str, DataFrame]:
+    """The tag of a run file, and its hits: query_id, doc_id, score."""
+    tag, table = runs.read(path, any_tag=any_tag, how=how)
+    found = table.select(["query_id", "doc_id", "score"]).to_pandas()
+    return tag, found.astype({"query_id": "str", "doc_id": "str"})
 
 
 def tops(**systems: dict[str, str]) -> DataFrame:

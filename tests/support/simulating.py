@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.datasets.qrels import read_qrels
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical
 from compute.judgements import orders
+from tests.support.ranked_lists import read_trec
 
 K = 10
 DISCOUNT = 1 / np.log2(np.arange(2, K + 2))

@@ -1,6 +1,6 @@
 """Divides the terms of many corpora by hash into partitions on disk, each of which fits into
 memory. A term is represented by DuckDB's 64-bit hash. The probability that any two of 100 million
-different terms collide is 3 in 10,000; a similarity would change by the share of the rarer term."""
+different terms collide is 3 in 10,000; a similarity would change by the rarer one's share."""
 
 import os
 from collections.abc import Iterable, Iterator

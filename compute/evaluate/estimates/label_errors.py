@@ -5,7 +5,7 @@ The error rates of strata with the same grade come from one beta distribution, w
 concentration are unknown (Gelman et al. 2013, Bayesian Data Analysis, section 5.3); the mean has
 Jeffreys' prior. Labels that were not drawn are predicted, so an interval refers to these labels,
 not to labels like these. With a single stratum, its rate has Jeffreys' interval (Brown, Cai and
-DasGupta 2001, Statistical Science 16). The benchmark `audits` simulates their coverage.
+DasGupta 2001, Statistical Science 16). The benchmark `audits` simulates the intervals' coverage.
 """
 
 import numpy as np

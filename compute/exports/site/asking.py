@@ -136,7 +136,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def called(self) -> dict[str, str]:
-        """Return the names of systems on the site where they differ, without folders of this
+        """Return the names on the site of systems that are renamed there, without folders of this
         machine."""
         return provenance.without_folders(self(catalogue.systems)["system"])
 

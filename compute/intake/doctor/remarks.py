@@ -32,8 +32,7 @@ def strangers(
     tally: Tally, column: pa.ChunkedArray, known: pa.Array | Path, dataset: str, file: str
 ) -> None:
     """Report unknown ids of a file. If `known` has the dataset's query ids, report queries in
-    another spelling; if it is a file with the corpus's doc_id, report documents that the file
-    lacks."""
+    another spelling; if it is a file of the corpus's doc_id, report those that it lacks."""
     with scratch() as database:
         database.register("hits", pa.table({"id": column, "line": np.arange(len(column))}))
         if isinstance(known, Path):

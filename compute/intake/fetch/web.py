@@ -1,5 +1,5 @@
-"""Requests to web addresses. This module follows redirects, and retries every failure or turns it
-into a sentence. Proxies and certificates come from the environment (HTTPS_PROXY, NO_PROXY,
+"""Requests to web addresses. This module follows redirects; every failure is retried by `download`
+or becomes a sentence. Proxies and certificates come from the environment (HTTPS_PROXY, NO_PROXY,
 SSL_CERT_FILE …) as read by `httpx2`, which the hub's library also uses."""
 
 import socket

@@ -55,8 +55,7 @@ class Estimated:
     def more(self, task: Task, wanted: float) -> int | None:
         """Return how many more judgements should reduce all half-widths of the task's goal to
         `wanted`. None while there is no interval, or if skipped pairs by themselves make one too
-        wide. The rest of each half-width is assumed to shrink like the errors that the predictions
-        imply."""
+        wide. The rest of each half-width is assumed to shrink like the predictions' errors."""
         one = self.estimates
         if not one.enough:
             return None
@@ -115,8 +114,7 @@ def at(
     store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
 ) -> intervals.Estimates | None:
     """Estimate the task's measure from the first n pairs, as if no later ones were judged; None if
-    the sample has not reached n, or if a batch does not count. Raises errors as `estimated`
-    does."""
+    the sample has not reached n, or if a batch does not count. Raises the errors of `estimated`."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
     found = _within(frame, batches, numbers)
@@ -210,7 +208,7 @@ def _levels(task: Task, evaluated: DataFrame) -> Values:
 
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
     """Return the size of each batch's usable sample, by the judged and answered pairs. An older
-    batch has the size at which the next one was drawn, as later pairs were drawn again."""
+    batch has the size at which the next one was drawn, as later pairs were redrawn."""
     skipped = answers.loc[answers["status"] == SKIPPED]
     # A pair is skipped if everyone so far skipped it; later assessors may still judge it.
     skips = skipped.groupby(PAIR).size()

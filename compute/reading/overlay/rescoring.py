@@ -150,7 +150,7 @@ class Scored:
         )
 
     def unfollowed(self) -> pd.DataFrame:
-        """Return each system, measure to which new judgements cannot be applied."""
+        """Return system, measure of values to which new judgements cannot be applied."""
         place, measure = np.nonzero(~self.followed)
         columns = [(self.systems[s], self.measures[m]) for s, m in zip(place, measure, strict=True)]
         return pd.DataFrame(columns, columns=["system", "measure"], dtype="str")

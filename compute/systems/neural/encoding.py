@@ -123,7 +123,7 @@ def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
-    """Return the row groups from the one with row `start` on, and the rows to skip in that one."""
+    """Return the row groups from that with row `start` on, and how many of its rows to skip."""
     about = file.metadata
     ends = np.cumsum([about.row_group(number).num_rows for number in range(about.num_row_groups)])
     first = int(np.searchsorted(ends, start, side="right"))

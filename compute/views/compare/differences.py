@@ -79,7 +79,7 @@ def _mean_of_means(rows: Mapping[str, NDArray]) -> dict[str, Any]:
     """Return the statistics of a dataset, from its row or the rows of its parts. The interval is
     that of `significance.two`, in which each query of a part has weight 1 / (k n)."""
     k, n = len(rows["n"]), rows["n"].sum()
-    mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
+    mean_a, mean_b = (rows[name].sum() / (k or math.nan) for name in ("mean_a", "mean_b"))
     gap = mean_a - mean_b
     apart = rows["mean_a"] - rows["mean_b"] - gap
     squares = (rows["n"] - 1) * np.nan_to_num(rows["spread"]) ** 2 + rows["n"] * apart**2

@@ -52,7 +52,7 @@ class View:
     @cached_property
     def recorded(self) -> dict[Hashable, Any]:
         """Numbers of judgements including added ones, from `select.recorded`. Without stored added
-        ones, only official judgements are read, since counting them takes a second after a
+        ones, only official judgements are read, since counting added ones takes a second after a
         publication."""
         has_any = self.n_stored > 0
         return self.ask(select.recorded, dataset=self.dataset, added=has_any).to_dict("records")[0]

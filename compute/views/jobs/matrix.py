@@ -105,8 +105,9 @@ def nothing_to_do(
     clickable: bool = True,
     able: Sequence[str] = (),
 ) -> str:
-    """Say why nothing can start, and what to do. `chosen`: which of "systems" and "datasets" are
-    chosen. `clickable`: a matrix is drawn. `able`: datasets on which they can run."""
+    """Say why there is nothing to start, and what to do. `chosen`: which of "systems" and
+    "datasets" are chosen. `clickable`: a matrix is drawn. `able`: datasets on which these can
+    run."""
     if cells.empty:
         left = [noun for noun in ("systems", "datasets") if noun not in chosen]
         begin = f"Now choose a {left[0][:-1]}" if len(left) == 1 else "Choose systems and datasets"

@@ -42,7 +42,7 @@ WAYS = {
 def orders(board: Board) -> DataFrame:
     """Rank the systems that have all `averaged` datasets by each average: system, way (the
     average), rank, low and high (95% range of ranks over bootstrap samples of datasets), number
-    (the average), unbounded (from `aggregates.unbounded`). Empty below FEWEST of either."""
+    (the average), unbounded (from `aggregates.unbounded`). Empty if fewer than FEWEST."""
     systems = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if min(len(systems), len(board.averaged)) < FEWEST:
         return DataFrame(columns=COLUMNS)

@@ -107,7 +107,7 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
 
 
 def in_common(pairs: DataFrame) -> list[str]:
-    """Choose the datasets over which averages are compared. `pairs`: those of usable cells.
+    """Choose the datasets over which averages are compared. `pairs`: usable dataset, system.
 
     Only systems that have all of them can be ranked by an average. A system with few datasets
     removes none, and a single system with many adds none: 1. A system has a say if it has at least
@@ -174,7 +174,8 @@ def against(board: Board, baseline: str) -> Series:
 def differences(board: Board, baseline: str) -> DataFrame:
     """Return the differences that wins count: dataset, system, difference (from the baseline),
     in_domain. They cover all counted datasets on which the system and the baseline have a value
-    that is not suspect, including in-domain cells, as in the papers. A missing run is neither."""
+    that is not suspect, including in-domain cells, as in the papers. A missing run counts as
+    neither."""
     cells = board.cells.assign(difference=against(board, baseline))
     kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
     chosen = cells[kept & (cells["system"] != baseline)]

@@ -103,7 +103,7 @@ def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
 
 def preference(medians: DataFrame) -> pd.Series:
     """Return the mean over datasets of log2 of the ratio of each system's median to the corpus's,
-    ascending; −1 means half as long as the corpus on average. Each counts as at least half a
+    ascending; −1 means half as long as the corpus on average. Each median is at least half a
     word."""
     cells = _placed(medians)
     of_systems = cells[~cells["column"].isin([CORPUS, JUDGED])]

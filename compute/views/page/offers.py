@@ -282,8 +282,7 @@ def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
 
 def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
     """Yield a picker of query groups for all datasets (groups by labels, and the one in the
-    address); return an `Ask` for the chosen one. If `unless` says why none can be chosen, show
-    it."""
+    address); return an `Ask` for the chosen one. If `unless` says why not, show that instead."""
     asked = yield Asked(KIND)
     if unless:
         if asked:

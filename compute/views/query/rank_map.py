@@ -173,7 +173,8 @@ def overview(
 
 
 def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
-    """Return the cells as a PNG in a data URL; a rank of a query covers one or more pixels."""
+    """Return the cells as a PNG in a data URL; above _HIGH queries, a pixel row averages
+    several."""
     n, depth = cells.shape
     inks = [ImageColor.getrgb(colour) for colour in colours(levels, theme)]
     rgb = np.array(inks, np.float32)[_kinds(cells, levels)]

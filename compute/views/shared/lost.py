@@ -83,7 +83,7 @@ def _given(
 
 def _placed(sides: str, where: str) -> str:
     """Return common table expressions that end in `placed`: dataset, query_id, doc_id of each
-    relevant document, and place_a and so on for the system of each side. `where` limits
+    relevant document, and place_a and so on for the system of each side. `where`: which
     judgements."""
     ranks = ", ".join(
         f"min(rank) filter (where system = ${name}) as {name}"

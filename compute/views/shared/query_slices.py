@@ -153,7 +153,7 @@ def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame
 
 @select(datasets=("datasets",), shows="runs")
 def answered(datasets: Sequence[str]) -> str:
-    """Select dataset, query_id, answered: by none, some or all systems, in the top 10."""
+    """Select dataset, query_id, answered: which SYSTEMS have a relevant document in the top 10."""
     return f"""
         select dataset, query_id, case when min(value) > {TOLERANCE} then 'all'
                when max(value) > {TOLERANCE} then 'some' else 'none' end as answered

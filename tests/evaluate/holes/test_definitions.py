@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from compute.datasets.qrels import read_qrels
 from compute.evaluate import holes
 from compute.evaluate.measures import evaluate
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical
 from tests.support import worlds
+from tests.support.ranked_lists import read_trec
 from tests.support.worlds import intervals
 
 TOP = pd.DataFrame(

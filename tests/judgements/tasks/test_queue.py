@@ -17,6 +17,7 @@ from compute.judgements.tasks.tasks import Task
 from compute.store import state
 from compute.store.store import Store
 from tests.support.annotating import ADA, BOB, CYD, DAN, answer, made
+from tests.support.filled import withdraw
 from tests.support.storage import open_store
 
 PEOPLE = (ADA, BOB, CYD, DAN)
@@ -238,7 +239,7 @@ def test_the_overview_counts_imported_labels_once_each_until_withdrawn(store: St
     store.add_judgements(rows)
     counts = queue.overview(store).set_index("task")[["wanted", "given", "people"]]
     assert list(counts.loc[task.id]) == [12, 3, 2] and list(counts.loc[other.id]) == [6, 0, 0]
-    store.withdraw_judgement(store.judgement_version() - 2, "import")
+    withdraw(store, store.judgement_version() - 2, "import")
     assert queue.overview(store).set_index("task").loc[task.id, "given"] == 2
 
 

@@ -26,7 +26,7 @@ def css(font: str) -> str:
 
 @cache
 def found(font: str) -> str:
-    """Return the family with which this machine draws; empty if unknown."""
+    """Return the font family that this machine draws with; empty if unknown."""
     *named, generic = FAMILIES[font]
     given = (_family(name) for name in named)
     return next((name for name in given if name in named), "") or _family(generic)

@@ -339,11 +339,6 @@ def test_judgements_are_added_all_or_none(store: Store) -> None:
     assert store.add_judgements(rows.head(0)) == 0
 
 
-def test_withdrawing_what_nobody_added_says_so(local: Store) -> None:
-    with pytest.raises(Missing, match="no added judgement 4"):
-        withdraw(local, 4, "page")
-
-
 def test_people_judging_at_once_get_numbers_in_the_order_they_become_visible(local: Store) -> None:
     def judge(person: str) -> list[int]:
         return [local.add_judgements(judgement("q", "d", n, person)) for n in range(10)]

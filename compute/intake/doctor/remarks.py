@@ -49,9 +49,9 @@ def strangers(
 def changing(
     tally: Tally, top: pa.Table, judged: pa.Table, file: str, *, corpus: bool
 ) -> list[str]:
-    """Return the remarks of `check` on order, ties and judgements as sentences, most serious first.
-    `top` has query_id and doc_id of the first 10 ranks; `judged` has the judgements; `corpus` says
-    whether the documents of the corpus are known."""
+    """Return a file's remarks as sentences, most serious first: those of `ordered` and `strangers`
+    in `tally`, and those on `judged`, the judgements. `top` has query_id, doc_id of ranks 1 to 10;
+    `corpus` says whether the documents of the corpus are known."""
     remark_judged(top, judged, Where(file), tally, corpus=corpus)
     found = {finding.what: finding for finding in tally.findings()}
     told = [found[what] for what in _TOLD if what in found]

@@ -56,8 +56,8 @@ def guideline(grades: Grades) -> str:
 
 
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
-    """Describe a task in a line, without naming a system or the order; `row` has wanted, given,
-    people, held (pairs being judged)."""
+    """Describe a task in a line for assessors, who judge blind: it names no system or order. `row`,
+    from `queue.overview`, has wanted, given, people, held (pairs being judged)."""
     made = "nothing judged yet"
     if row["wanted"] != task.n_pairs:
         made += f" of {row['wanted']:,} judgements"

@@ -202,7 +202,7 @@ def import_grades(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Import the grades of an LLM, from a file, by the scores of a stored run, or of other LLMs.
+    """Import LLM grades: from a file, from the scores of a stored run, or from other LLMs.
 
     The grades form a separate judgement set.
 

@@ -167,7 +167,7 @@ def _of_state(now: Totals) -> Iterable[Metric]:
     queued = sum(number for (_, _, how), number in now.jobs.items() if how == records.QUEUED)
     yield _gauge("queue_depth", "Jobs, tasks and shards that wait for a worker.", queued)
     yield _gauge(
-        "queue_wait_seconds", ("Seconds that the oldest of these has waited."), now.longest_wait
+        "queue_wait_seconds", ("Seconds that the oldest in the queue has waited."), now.longest_wait
     )
     yield _gauge("workers", "Live workers.", now.workers)
     for name, text, label, numbers in (

@@ -240,7 +240,7 @@ def _workers(now: Settings) -> None:
     if jobs.being_installed():
         st.info(
             "The packages that run systems are still being installed. Jobs wait; a worker starts by"
-            " itself when they are complete."
+            " itself once installation ends."
         )
         return
     if lacking := jobs.not_installed():

@@ -335,7 +335,7 @@ def _kinds(view: View, both: DataFrame) -> Steps:
         words = view.ask(query_slices.rare_words, **asked)
         keyed = query_slices.by_key(both, DataFrame(columns=["key"]), words)
         if key not in keyed:
-            yield Message("By rare words, all queries are in one group: choose another grouping.")
+            yield Message("Rare words put all queries in one group: choose another grouping.")
             return
     yield from _contrasted(view, both, key, keyed[key])
 

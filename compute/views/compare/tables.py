@@ -144,7 +144,7 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
         f"{a} minus {b}: {signed(found.difference)}.",
     ]
     if found.left_out:
-        sentences.append(f"Left out: {found.left_out:,} queries without a value for both systems.")
+        sentences.append(f"Left out: {found.left_out:,} queries without a value for each system.")
     return sentences
 
 

@@ -174,7 +174,7 @@ def _spread(view: View) -> Iterator[Step]:
     yield Note(
         [
             f"{rows['n_queries'].max():,} queries.",
-            "Columns: queries strictly between 0 and 1; bars: 5th–95th percentile and interquartile"
+            "Columns: scores strictly between 0 and 1; bars: 5th–95th percentile and interquartile"
             " range; ring: median.",
             "The queries of all parts are pooled." * bool(view.dataset.parts),
             f"The best {len(rows)} of {len(every):,} systems." * (len(rows) < len(every)),

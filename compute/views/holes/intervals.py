@@ -259,7 +259,7 @@ def verdict(rows: DataFrame, measure: str) -> str:
     whose = "Most uncertain: " * (len(rows) > 1) + widest["title"]
     return (
         f"{'–'.join(shares).replace('%–', '–')} of the top {cut} is unjudged. {whose},"
-        f" {looks.plain(widest['value'])} (possible range by its top {cut}: {ends})."
+        f" {looks.plain(widest['value'])} (possible range from its top {cut}: {ends})."
     )
 
 

@@ -145,7 +145,7 @@ LISTED = Note(
     ]
 )
 """Note below the table of sets."""
-TURNED = Note(["Significant: randomisation test by each set, 5% for all pairs together (maxT)."])
+TURNED = Note(["Significant: randomisation test under each set, 5% for all pairs together (maxT)."])
 """Note below `turned_table`."""
 
 
@@ -160,9 +160,9 @@ def verdict(found: Comparison, names: Sequence[str]) -> str:
             f"; Kendall's τ = {looks.plain(of.tau, 2)}, τ-AP with {left} as the reference"
             f" {looks.plain(of.tau_ap, 2)}, with {right} {looks.plain(of.tau_ap_back, 2)}"
         )
-    turned = f"; by both, in opposite directions: {told['turned']:,}" * bool(told["turned"])
+    turned = f"; under both, in opposite directions: {told['turned']:,}" * bool(told["turned"])
     return (
-        f"{said}. Significant only by {left}: {told['only_left']:,}; only by {right}:"
+        f"{said}. Significant only under {left}: {told['only_left']:,}; only under {right}:"
         f" {told['only_right']:,}{turned}."
     )
 
@@ -217,9 +217,9 @@ def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
     said = ["order"] * bool(row["flips"])
     sides = [bool(row[f"{side}_significant"]) for side in ("left", "right")]
     if sides[0] != sides[1]:
-        said.append(f"significant only by {names[sides.index(True)]}")
+        said.append(f"significant only under {names[sides.index(True)]}")
     elif all(sides):
-        said.append("significant by both")
+        said.append("significant under both")
     return ", ".join(said)
 
 

@@ -234,7 +234,7 @@ def _not_enough(has: Estimates) -> str:
     if has.range_only:
         return (
             "This measure has no interval: it depends on documents outside the sample, or its"
-            " intervals undercover in simulations. P and DCG have intervals."
+            " interval coverage is too low in simulations. P and DCG have intervals."
         )
     return (
         f"Not enough judgements yet: {has.n_relevant:,} relevant and {has.n_not_relevant:,}"

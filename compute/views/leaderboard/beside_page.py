@@ -34,7 +34,7 @@ OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
 HERE = "Computed here"
 ALL_QUERIES = "All queries"
 MOST_ROWS = 12
-_COLOURS = "Blue: ranked higher at the right; orange: lower."
+_COLOURS = "Blue: ranked higher on the right; orange: lower."
 _ALL = "Systems that are not shown above are included."
 
 

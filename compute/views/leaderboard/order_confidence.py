@@ -110,8 +110,8 @@ def _why(apart: str = "", lower: str = "") -> str:
     if not lower:
         return ""
     return (
-        f" The difference to {apart} is significant, but that to {lower} is not, although {lower}"
-        " ranks lower: the second difference varies more."
+        f" The difference from {apart} is significant, but that from {lower} is not, although"
+        f" {lower} ranks lower: the second difference varies more."
     )
 
 

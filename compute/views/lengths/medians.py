@@ -98,7 +98,7 @@ def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
     name, n = first.value_counts().index[0], int(first.value_counts().iloc[0])
     title, of = titles.get(str(name), str(name)), int(tops["system"].eq(name).sum())
     on = f"all {of} datasets" if n == of > 1 else f"{n} of {counted(of, 'dataset')}"
-    return f"{title} retrieves the shortest documents on {on} with its runs."
+    return f"{title} retrieves the shortest documents on {on} it was run on."
 
 
 def preference(medians: DataFrame) -> pd.Series:

@@ -320,7 +320,7 @@ def legend(square: DataFrame, least: float) -> str:
 
 
 HOW_TO_READ = (
-    "Axes have no meaning. Click a mark to list its neighbours; drag to move, wheel to zoom."
+    "Axes have no meaning. Click a mark to list its neighbours; drag to move, scroll to zoom."
 )
 
 

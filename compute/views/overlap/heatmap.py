@@ -27,7 +27,7 @@ NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
 HOW_TO_READ = "1: the same words with the same frequencies; 0: no word in common."
 OPENS = "Click a cell, or a row of the table, to open the pair below."
-NOT_PRINTED = "Words of a pair are known only for computed similarities: choose those to see them."
+NOT_PRINTED = "The words of a pair are known only for computed similarities: choose Computed."
 PUBLISHED, COMPUTED = NUMBERS = ("Published", "Computed")
 LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")
 _BAR = 190

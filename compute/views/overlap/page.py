@@ -245,7 +245,7 @@ def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
     )
     yield Note(
         [
-            f"Per million {view.unit} of each corpus. Shared: the smaller of both frequencies.",
+            f"Per million {view.unit} of each corpus. Shared: the smaller of the two frequencies.",
             "More frequent: sorted by contribution to the Jensen–Shannon divergence.",
             "Function words are left out." * (not function_words),
             heatmap.cut(view.counted[view.counted["dataset"].isin([one, other])]),

@@ -44,7 +44,7 @@ PLAIN = "bm25-wordpiece"
 _BARS = 560
 _SIDES = ["A and B: the first two systems."]
 _NO_SUM = " is not a sum over ranks. Choose a measure such as nDCG@10."
-_DESCRIBE = "Reasons only describe. Compare tests them on runs stored after the last was given."
+_DESCRIBE = "Reasons are descriptive. Compare tests them on runs stored after the last was given."
 _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
 
 

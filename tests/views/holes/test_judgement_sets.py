@@ -94,13 +94,13 @@ def test_what_turns_is_said_in_words_and_in_a_table() -> None:
     found = compared(left, right, "P@10")
     assert judgement_sets.verdict(found, NAMES) == (
         "The order of 1 of 3 pairs of systems flips; Kendall's τ = .33, τ-AP with Official as"
-        " the reference .00, with Machine gpt .00. Significant only by Official: 1; only by Machine"
-        " gpt: 0; by both, in opposite directions: 1."
+        " the reference .00, with Machine gpt .00. Significant only under Official: 1; only under"
+        " Machine gpt: 0; under both, in opposite directions: 1."
     )
     table = judgement_sets.turned_table(found.turned(), NAMES, {"a": "A", "b": "B", "c": "C"})
     assert table.shown[["System", "Other", "Change"]].to_numpy().tolist() == [
-        ["A", "B", "order, significant by both"],
-        ["A", "C", "significant only by Official"],
+        ["A", "B", "order, significant under both"],
+        ["A", "C", "significant only under Official"],
     ]
     rows = judgement_sets.ranked(found)
     assert rows[["system", "left_rank", "right_rank"]].to_numpy().tolist() == [

@@ -288,9 +288,9 @@ def test_why_one_that_ranks_lower_cannot_be_told_apart_is_said() -> None:
     said = order_confidence.verdict(_order(["a", "a b", "b c", "a c"]), {"d": "D", "c": "C"})
     assert said == (
         "a ranks first, but is not significantly different from b, D (family-wise error rate 5%"
-        " over these 4 systems). It is significantly better than C. The difference to C is"
-        " significant, but that to D is not, although D ranks lower: the second difference varies"
-        " more."
+        " over these 4 systems). It is significantly better than C. The difference from C"
+        " is significant, but that from D is not, although D ranks lower: the second difference"
+        " varies more."
     )
 
 

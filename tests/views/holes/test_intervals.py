@@ -337,8 +337,8 @@ def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open(
     rows = scored(one=0.5, two=0.4).assign(hole=[0.08, 0.4], high=[0.55, 0.6])
     rows["title"] = ["One", "Two"]
     assert figures.verdict(rows, "nDCG@10") == (
-        "8–40% of the top 10 is unjudged. Most uncertain: Two, .400 (possible range from its top 10:"
-        " .300–.600)."
+        "8–40% of the top 10 is unjudged. Most uncertain: Two, .400 (possible range from its top"
+        " 10: .300–.600)."
     )
     alone = figures.verdict(rows.head(1), "nDCG@10")
     assert alone.startswith(

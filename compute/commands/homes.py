@@ -69,7 +69,7 @@ def restore(folder: options.Folder, /, *, leave_out_damaged: bool = False) -> in
 
 
 def move_state() -> int:
-    """Move this home's state and jobs from SQLite to the PostgreSQL that `state` names."""
+    """Move this home's state and jobs from SQLite to PostgreSQL, as set in `state`."""
     now = settings.load()
     backups.move(now)
     kept = printable.printable(str(now.home / "state.sqlite"))

@@ -231,7 +231,7 @@ def carry(
 
     Args:
         old: the judged dataset
-        new: the dataset of the new version, with other ids, edited texts or chunks
+        new: the dataset of the new version, with different ids, edited texts or chunks
         set: the judgement set to carry, as named by `sets`
     """
     bench = open_bench()

@@ -310,7 +310,7 @@ def _parsed(measure: str) -> Measure | None:
 
 
 def meant(measure: str) -> str:
-    """Return our name for a measure that has another name elsewhere; empty if it is unknown."""
+    """Return our name for a measure that has a different name elsewhere; empty if it is unknown."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:

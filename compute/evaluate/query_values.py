@@ -1,8 +1,8 @@
 """The definition of each measure: the value of each query of a run, given judgements. Tests compare
 everything that trec_eval defines with pytrec_eval. A document without a judgement for the query is
 not relevant; a relevance above 0 is relevant; a relevance below 0 is judged and has gain 0; a query
-without a relevant document scores 0. If a measure has another lowest relevant grade, or exponential
-gain, `Measure.worth` has already converted the relevance."""
+without a relevant document scores 0. If a measure has a different lowest relevant grade, or
+exponential gain, `Measure.worth` has already converted the relevance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

@@ -105,7 +105,7 @@ def _failed(what: str, error: Exception) -> int:
 
 
 def _unused(name: str, used: Collection[str]) -> str:
-    """Return the name, with a number if a figure with other content already has it."""
+    """Return the name, with a number if a figure with different content already has it."""
     numbered = (f"{name[: LONGEST - 4]}-{number}" for number in itertools.count(2))
     return next(one for one in itertools.chain([name], numbered) if one not in used)
 

@@ -52,7 +52,7 @@ def carry(
         return done, False
     if bench.store.part(KIND, new.name, old.name) and not replace:
         raise Conflict(
-            f"{new.name} has other judgements carried from {old.name}: replace them (--replace)"
+            f"{new.name} has different judgements carried from {old.name}: replace them (--replace)"
         )
     rows, outcomes = _carried(bench, before, after, judged)
     if rows.empty:

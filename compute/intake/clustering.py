@@ -30,7 +30,7 @@ def cluster(
 ) -> tuple[Part, Clusters]:
     """Publish the cluster of each query with a text; return the part and the clustering. `k` is the
     number of clusters, chosen automatically if 0. Raises Missing without stored texts, WrongInput
-    for a dataset of parts and for too few queries, Conflict if the key has other labels and
+    for a dataset of parts and for too few queries, Conflict if the key has different labels and
     `replace` is false, and Unavailable without the model."""
     start = time.perf_counter()
     if dataset.parts:

@@ -132,7 +132,7 @@ def _refuse_taken(store: Store, dataset: str, name: str) -> None:
     labels = store.part(query_labels.KIND, dataset)
     if labels and (own := {*read(labels)["key"]} & {*keys(name)}):
         raise Conflict(
-            f"{dataset} has other labels “{min(own)}”: give the training set another name, or"
+            f"{dataset} has different labels “{min(own)}”: give the training set another name, or"
             f" remove those first (remove {dataset} --labels)"
         )
 

@@ -74,7 +74,7 @@ def import_file(
     """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none. Records
     without ids are matched by text, and the grade of a text applies to every document with that
     text. Raises WrongInput with file and line, or for grades on another collection; and Conflict if
-    the LLM has other grades of the dataset and `replace` is false."""
+    the LLM has different grades of the dataset and `replace` is false."""
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
@@ -199,7 +199,7 @@ def publish(
     replace: bool,
 ) -> tuple[Part, bool]:
     """Publish grades; return their part, and whether it is new. Raises WrongInput for an invalid
-    name, and Conflict if the LLM has other grades and `replace` is false."""
+    name, and Conflict if the LLM has different grades and `replace` is false."""
     check_name(machine)
     rows = rows[["query_id", "doc_id", "relevance"]]
     rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)
@@ -210,7 +210,7 @@ def publish(
             return old, False
         if old and not replace:
             raise Conflict(
-                f"{machine} has other grades on {dataset.name}: give these another name"
+                f"{machine} has different grades on {dataset.name}: give these another name"
                 " (--machine NAME), or replace the others (--replace)"
             )
         of = {"dataset": dataset.name, "system": machine, "fingerprint": mark}

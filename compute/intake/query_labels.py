@@ -398,7 +398,7 @@ def _beside(
         rows = pd.concat([stored, rows]).drop_duplicates()
         if (other := rows.duplicated(["query_id", "key"])).any():
             raise Conflict(
-                f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has other labels on"
+                f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has different labels on"
                 f" {old.dataset}: replace them (--replace), or give these another key"
             )
         values = rows[rows["key"].isin(given)].groupby("key")["value"].nunique()

@@ -81,7 +81,7 @@ def _copy(source: Connection, found: list[Table], target: Connection, wanted: li
         for table in wanted:
             target.execute(delete(table).where(table.c.workflow_uuid.in_(some)))
     for one, other in zip(found, wanted, strict=True):
-        # The backup may come from a version of DBOS with other columns.
+        # The backup may come from a version of DBOS with different columns.
         there = {column["name"] for column in inspect(source).get_columns(one.name, one.schema)}
         columns = [column for column in one.c if column.name in there]
         rows = source.execute(select(*columns), execution_options={"yield_per": _AT_ONCE})

@@ -58,8 +58,8 @@ class Estimate:
 
 
 def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str, System]:
-    """Return, by name, the systems that run here, those with other parameters that have runs, the
-    trained systems, and the `named` ones. `parts` are the store's."""
+    """Return, by name, the systems that run here, those with different parameters that have runs,
+    the trained systems, and the `named` ones. `parts` are the store's."""
     found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
     stored = {part.system for part in parts if part.kind in ("hits", "model")} | set(named)
     for name in sorted(stored - set(found)):

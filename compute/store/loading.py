@@ -61,7 +61,7 @@ class Loaded:
     subtopics: Part | None = None
     """The judgements by subtopic, if there are any."""
     before: Sequence[Part] = ()
-    """Parts of this name, with other content, that this dataset replaced."""
+    """Parts of this name, with different content, that this dataset replaced."""
 
 
 def load(
@@ -114,7 +114,7 @@ def _put_away(
 
 
 def _taken(name: str, goes: Sequence[Part] = ()) -> Conflict:
-    """Return the error for a dataset whose name has other content."""
+    """Return the error for a dataset whose name has different content."""
     other = ", ".join(f"{part.rows:,} {part.kind}" for part in goes)
     return Conflict(
         f"{name} is already stored here{f' ({other} would go)' if other else ''}:"
@@ -166,7 +166,7 @@ class Content:
         return found | (corpus if self.count.n_documents else {})
 
     def of(self, queries: DataFrame) -> "Content":
-        """Return the same content with other queries."""
+        """Return the same content with different queries."""
         return dataclasses.replace(self, queries=queries)
 
 

@@ -173,7 +173,7 @@ AnyMethod = TypeVar("AnyMethod", bound=Parametrised)
 
 
 _FIELDS = {"index": "index_kind"}
-"""Parameters whose field has another name; `index` is already a method of searchers."""
+"""Parameters whose field has a different name; `index` is already a method of searchers."""
 
 
 def values(method: Parametrised) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def values(method: Parametrised) -> dict[str, Any]:
 
 
 def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
-    """Return the method with other parameters; `model` sets the checkpoint."""
+    """Return the method with different parameters; `model` sets the checkpoint."""
     given = {_FIELDS.get(name, name): value for name, value in values.items()}
     if "model" in given:
         given["checkpoint"] = checkpoints.from_text(str(given.pop("model")))

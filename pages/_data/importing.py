@@ -468,7 +468,7 @@ def _version_of() -> str | None:
         width=200,
         help=(
             "Its judgements are matched by document text and become a separate judgement set."
-            " Documents may have other ids or edited texts, or be split into chunks."
+            " Documents may have different ids or edited texts, or be split into chunks."
         ),
     )
 

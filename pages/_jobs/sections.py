@@ -80,10 +80,9 @@ def name_a_system(store: Store) -> None:
         st.text_input("Or type a system's name", placeholder="rrf(bm25,minilm)", **name)
         drawing.caption(
             "Such as rrf(bm25,minilm) or bm25(k1=1.2,b=0.75).",
-            "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
-            "runs, dense(MODEL) any sentence-transformers model,"
-            " rerank(bm25,MODEL,depth=100) a cross-encoder on the top hits of another"
-            " system.",
+            "bm25(k1=1.2,b=0.75) is BM25 with different parameters, rrf(bm25,minilm) the fusion of"
+            " two runs, dense(MODEL) any sentence-transformers model,"
+            " rerank(bm25,MODEL,depth=100) a cross-encoder on the top hits of another system.",
         )
         if wrong := st.session_state.get("_wrong_system"):
             st.error(escaping.text(wrong))

@@ -37,7 +37,7 @@ measure; the setting `measures` adds measures to every new run.
 """
 SYSTEM_ROWS = """
 `python -m compute systems` shows which systems run on this machine, and with `--json` their
-parameters. [Models](models.md) explains training and parameters in names.
+parameters. [Models](models.md) explains training, and how names contain parameters.
 """
 
 

@@ -100,7 +100,7 @@ def test_labels_of_a_training_set_and_those_of_files_leave_each_other_alone(
     file = tmp_path / "labels"
     file.write_text("q1\tleakage set\tmine\n")
     query_labels.import_file(bench, file, tiny)
-    with pytest.raises(Conflict, match="tiny has other labels “leakage set”: give the training"):
+    with pytest.raises(Conflict, match="tiny has different labels “leakage set”: give the"):
         compare(bench, tiny, TEXT)
     assert labels(bench) == {"leakage set": {"q1": "mine"}}
     query_labels.drop(bench.store, "tiny", "leakage set")

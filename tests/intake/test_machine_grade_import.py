@@ -112,7 +112,7 @@ def test_the_same_grades_come_once_and_others_only_when_told(bench: Bench) -> No
     first = take(bench, CSV)
     again = take(bench, CSV)
     assert not again.new and again.part.id == first.part.id
-    with pytest.raises(Conflict, match=r"gpt has other grades on tiny: .*--machine.*--replace"):
+    with pytest.raises(Conflict, match=r"gpt has different grades on tiny: .*--machine.*--replace"):
         take(bench, CSV.replace("d1,q1,2", "d1,q1,1"))
     replaced = take(bench, CSV.replace("d1,q1,2", "d1,q1,1"), replace=True)
     assert pairs(replaced)[0] == ("q1", "d1", 1)

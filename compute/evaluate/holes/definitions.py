@@ -81,10 +81,10 @@ def is_expected(measure: str) -> bool:
 def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
     """Return scores in which every hole has the mean gain of the judged documents at its rank, in
     the list and in the ideal order: a row per system, a column per query. The rates come from
-    `told`, the same lists with other judgements (default: the lists themselves). These scores are
-    optimistic, since the judged documents of a pool were retrieved by the systems that contributed
-    to it. A value lies within the own list's range, since a ratio is extreme at whole grades.
-    Raises WrongInput as `measured` does, and for a measure without expected gain."""
+    `told`, the same lists with different judgements (default: the lists themselves). These scores
+    are optimistic, since the judged documents of a pool were retrieved by the systems that
+    contributed to it. A value lies within the own list's range, since a ratio is extreme at whole
+    grades. Raises WrongInput as `measured` does, and for a measure without expected gain."""
     whole, gain = measured(lists, measure)
     if not isinstance(gain, Sum):
         raise WrongInput(

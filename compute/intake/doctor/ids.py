@@ -53,7 +53,7 @@ select count(distinct id), min(line),
        arg_min([id, other], (nfc_normalize(id) != nfc_normalize(other), line, id, other))
 from pairs
 """
-WRITTEN_OTHERWISE = "{} ids that are known ones in another spelling"
+WRITTEN_OTHERWISE = "{} ids that are known ones in a different spelling"
 APART = "ids are compared as written, so these differ: write them the same way"
 
 

@@ -1,4 +1,4 @@
-"""A check that a run's top documents are judged; if not, a search for ids in another spelling."""
+"""Checks that a run's top documents are judged; if not, searches for ids spelled differently."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence

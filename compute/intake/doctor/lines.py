@@ -10,7 +10,7 @@ from compute.datasets.layout import Files
 from compute.intake.doctor.report import Tally, Where
 
 ENOUGH = 10_000
-"""Number of faulty lines after which reading stops, since the file has another format."""
+"""Number of faulty lines after which reading stops, since the file has a different format."""
 _MEND = "fix the line"
 _PIECE = 1 << 20
 _MARK = b"\xef\xbb\xbf"

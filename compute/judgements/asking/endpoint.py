@@ -151,7 +151,7 @@ class Endpoint:
         return self._reply(found)
 
     def _reply(self, found: Any) -> Reply:
-        """Read the package's answer. Raises Strange if it has another form."""
+        """Read the package's answer. Raises Strange if it has a different form."""
         try:
             choice, usage = found.choices[0], found.usage
             tokens = getattr(usage, "total_tokens", None)

@@ -146,7 +146,7 @@ class Augmenter(nn.Module):
 
 def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
     """Make an untrained model from the encoder in a folder; `start` must initialise it before
-    training. Raises Unavailable for an encoder with another vocabulary."""
+    training. Raises Unavailable for an encoder with a different vocabulary."""
     # The library would warn of the missing pooler, which is not used.
     before = logging.get_verbosity()
     logging.set_verbosity_error()

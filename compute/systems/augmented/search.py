@@ -98,7 +98,7 @@ class Augmented(OfCheckpoint, WordPiece):
 
 
 def boosts(query: Weighted) -> str:
-    """Write the pieces of an augmented query and their boosts as input of the search session."""
+    """Write the pieces of an augmented query and their boosts as input to the search session."""
     return " ".join(f"{piece} {weight!r}" for piece, _, weight in query if weight > 0)
 
 

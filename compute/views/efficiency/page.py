@@ -222,8 +222,8 @@ def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[St
             "Compare only the order of systems: the papers searched 1 million documents of"
             " DBPedia on other hardware.",
             "Rank: by zero-shot performance. Dim.: vector dimensions. Ours: on the datasets above.",
-            "BEIR v4's Table 3 is quoted from a secondary source; another source has other"
-            " latencies for some systems.",
+            "BEIR v4's Table 3 is quoted from a secondary source; another source reports"
+            " different latencies for some systems.",
             "–: not reported or not measured.",
         ]
     )

@@ -75,7 +75,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Box:
-    """Steps in a frame, which scroll if it has a height in pixels."""
+    """Steps in a frame, which scrolls if it has a height in pixels."""
 
     inside: "Inside"
     height: int | str = "content"

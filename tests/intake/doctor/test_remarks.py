@@ -246,11 +246,11 @@ def test_ids_written_otherwise_are_told_where_they_are_half_of_them(
     (tmp_path / "qrels").write_text(f"q1 0 {theirs} 1\nq1 0 b 1\n{theirs} 0 b 1\n", "utf-8")
     row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
     (told,) = said(bench, row, tmp_path / "run", f"q1 Q0 {own} 1 3 s\nq1 Q0 b 2 2 s\n")
-    assert told.startswith("document ids that are known ones in another spelling: its document ")
+    assert told.startswith("document ids that are known ones in a different spelling: its document")
     assert f"{said_pair}" in told
     assert f"in the judgements, {way}; in all 1 of 1 unknown ids → " in told
     (told,) = said(bench, row, tmp_path / "other", f"{own} Q0 b 1 3 o\nq1 Q0 b 1 3 o\n")
-    assert told.startswith("query ids that are known ones in another spelling: its query ")
+    assert told.startswith("query ids that are known ones in a different spelling: its query ")
     assert f"in bare, {way}; in all 1 of 1 unknown ids → " in told
     (tmp_path / "all").write_text(f"{own} Q0 b 1 3 a\n", "utf-8")
     with pytest.raises(WrongInput, match=r"another dataset\? its query ") as caught:

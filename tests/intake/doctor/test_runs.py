@@ -132,11 +132,11 @@ def test_a_run_is_held_against_the_ids_of_its_dataset(tmp_path: Path) -> None:
     report = doctor.check(written(tmp_path, text), against=KNOWN)
     assert not report.refused
     assert told(report) == {
-        "query ids that are known ones in another spelling": (1, 4),
+        "query ids that are known ones in a different spelling": (1, 4),
         "unknown query": (1, 4),
         "missing query": (2, 0),
         "hit below rank 2": (1, 1),
-        "document ids that are known ones in another spelling": (1, 3),
+        "document ids that are known ones in a different spelling": (1, 3),
         "unknown document": (1, 3),
     }
 

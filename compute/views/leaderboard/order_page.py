@@ -39,7 +39,8 @@ _TESTED = ("95% CI", "Rank", "P(rank 1)", "Significance group")
 MOST_ROWS = 25
 """Rows of the table that are visible without scrolling."""
 _APART = (
-    "Italic: not compared (in-domain, suspect, or on a dataset that most systems were trained on)."
+    "Italic: not compared (in-domain or suspect, a mean of fewer datasets, or on a dataset that most"
+    " systems were trained on)."
 )
 _TOLD = (
     "Systems that share a letter are not significantly different.",
@@ -193,9 +194,8 @@ def table(view: View) -> Iterator[Step]:
 def paper(view: View) -> Table:
     """Return the picked systems by average and dataset, as a paper prints a leaderboard."""
     board, title = view.board, f"{view.of.measure} by system and dataset"
-    ranked = board.systems[board.systems["rank"].notna()].set_index("system")["average"]
-    rows = figures.table(None, board)
-    rows = rows.assign(mean=rows["system"].map(ranked))[rows["system"].isin(view.picked)]
+    rows, averages = figures.table(None, board), board.systems.set_index("system")["average"]
+    rows = rows.assign(mean=rows["system"].map(averages))[rows["system"].isin(view.picked)]
     heads = {"System", "Mean", *figures.headings(board).values()}
     columns = [column for column in _columns(board, rows, None) if column.head in heads]
     if view.of.kind == DIFFERENCE:
@@ -230,7 +230,7 @@ def scores(view: View, rows: DataFrame) -> Scores:
         head: usable[name].reindex(systems).eq(True) & compared[name]
         for name, head in heads.items()
     }
-    ranked["Mean"] = rows["mean"].notna().set_axis(systems)
+    ranked["Mean"] = board.systems.set_index("system")["rank"].reindex(systems).notna()
     tested = view.ask.later(select_marks.against, **view.tests)
 
     def marked() -> DataFrame | None:

@@ -277,7 +277,7 @@ def test_a_paper_gets_the_heatmap_as_a_table_of_datasets_by_systems(bare: Ask) -
     assert [row[0] for row in rows[:3]] == ["", "Mean", "TREC-COVID"]
     assert r"\textbf{.476}" in rows[1] and r"\textit{.474}" in written
     # DPR lacks datasets: its mean is there, but is not compared.
-    assert rows[1][-1] == r"\textit{.223} \\" and not any("textit" in one for one in rows[1][:-1])
+    assert [cell for cell in rows[1] if "textit" in cell] == [r"\textit{.223} \\"]
 
 
 def test_a_paper_gets_the_ranking_with_a_column_for_each_number(bare: Ask) -> None:

@@ -39,8 +39,8 @@ _TESTED = ("95% CI", "Rank", "P(rank 1)", "Significance group")
 MOST_ROWS = 25
 """Rows of the table that are visible without scrolling."""
 _APART = (
-    "Italic: not compared (in-domain or suspect, a mean of fewer datasets, or on a dataset that most"
-    " systems were trained on)."
+    "Italic: not compared (in-domain or suspect, a mean of fewer datasets, or on a dataset that"
+    " most systems were trained on)."
 )
 _TOLD = (
     "Systems that share a letter are not significantly different.",

@@ -50,7 +50,7 @@ def test_other_keys_stay_and_the_same_is_replaced_only_when_that_is_said(
     take(bench, tiny, TSV)
     more = take(bench, tiny, "q1\tlevel\thard\n")[0]
     assert more == [("q1", "level", "hard"), *LABELS]
-    with pytest.raises(Conflict, match=r"other labels on tiny.*--replace"):
+    with pytest.raises(Conflict, match=r"different labels on tiny.*--replace"):
         take(bench, tiny, "q1\ttopic\tsky\n")
     assert take(bench, tiny, "q1\ttopic\tsky\n", replace=True)[0] == [
         ("q1", "level", "hard"),

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from math import isnan
 from types import SimpleNamespace
 from typing import Any
@@ -111,7 +112,9 @@ def test_every_element_is_sent() -> None:
             put.append(number)
             Runtime._enqueued_some_message(serving)
 
-    asyncio.run(serve())
+    # Another test's browser may have left a loop running in this thread.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, serve()).result(120)
     assert sent == list(range(2_000))
 
 

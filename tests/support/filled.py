@@ -136,5 +136,5 @@ def tiny(home: Path) -> Dataset:
 def withdraw(store: Store, judgement: int, source: str) -> int:
     """Append the withdrawal of an added judgement; the id of the new row."""
     found = store.added_judgements(judgement - 1).query("id == @judgement")
-    anew = dict.fromkeys(("relevance", "entry", "time", "imported", "takes_back"))
-    return store.add_judgements(found.assign(**anew, source=source))
+    fresh = dict.fromkeys(("relevance", "entry", "time", "imported", "takes_back"))
+    return store.add_judgements(found.assign(**fresh, source=source))

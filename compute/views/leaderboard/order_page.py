@@ -194,8 +194,9 @@ def table(view: View) -> Iterator[Step]:
 def paper(view: View) -> Table:
     """Return the picked systems by average and dataset, as a paper prints a leaderboard."""
     board, title = view.board, f"{view.of.measure} by system and dataset"
-    rows, averages = figures.table(None, board), board.systems.set_index("system")["average"]
-    rows = rows.assign(mean=rows["system"].map(averages))[rows["system"].isin(view.picked)]
+    rows, own = figures.table(None, board), board.systems.set_index("system")
+    found = rows["system"].map(own["average"]), rows["system"].map(own["rank"]).notna()
+    rows = rows.assign(mean=found[0], ranked=found[1])[rows["system"].isin(view.picked)]
     heads = {"System", "Mean", *figures.headings(board).values()}
     columns = [column for column in _columns(board, rows, None) if column.head in heads]
     if view.of.kind == DIFFERENCE:
@@ -230,7 +231,7 @@ def scores(view: View, rows: DataFrame) -> Scores:
         head: usable[name].reindex(systems).eq(True) & compared[name]
         for name, head in heads.items()
     }
-    ranked["Mean"] = board.systems.set_index("system")["rank"].reindex(systems).notna()
+    ranked["Mean"] = rows.get("ranked", rows["mean"].notna()).set_axis(systems)
     tested = view.ask.later(select_marks.against, **view.tests)
 
     def marked() -> DataFrame | None:

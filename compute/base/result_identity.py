@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _KINDS = (
-    "corpus queries query_labels judgements subtopics machine_grades carried leakage documents"
-    " lengths length_counts ngrams wordpieces overlap generated material recipe model training"
-    " augmented translation index shard embeddings hits top scores efficiency repeats run_scores"
-    " printed anchor"
+    "corpus queries narratives query_labels judgements subtopics machine_grades carried leakage"
+    " documents lengths length_counts ngrams wordpieces overlap generated material recipe model"
+    " training augmented translation index shard embeddings hits top scores efficiency repeats"
+    " run_scores printed anchor"
 )
 FORMAT = dict.fromkeys(_KINDS.split(), 1)
 """The format version of every kind, increased by hand when the meaning of its content changes."""

@@ -19,7 +19,7 @@ from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.places import how_to_get, place
 from compute.datasets.qrels import Qrels
-from compute.datasets.records import Document, Judgement, Problem, Trouble, refuse
+from compute.datasets.records import Document, Judgement, Problem, Query, Trouble, refuse
 
 
 class Source(ABC):
@@ -37,6 +37,10 @@ class Source(ABC):
     @abstractmethod
     def judgements(self) -> DataFrame:
         """Return the judgements (query_id, doc_id, relevance) of the split, in file order."""
+
+    def narratives(self) -> DataFrame | None:
+        """Return query_id and text of the queries' narratives; None if the stored ones count."""
+        return records.narratives([])
 
     def subtopics(self) -> DataFrame | None:
         """Return query_id, doc_id, subtopic, relevance, or None if subtopics were not judged."""
@@ -113,18 +117,26 @@ class BeirSource(Source):
         self._repeated_documents(hashes)
 
     @cached_property
-    def _queries(self) -> DataFrame:
-        """All queries (query_id, text); problems with lines are reported."""
+    def _asked(self) -> dict[str, Query]:
+        """All queries by id; problems with lines are reported."""
         where = self.files.where(self.query_file)
-        texts: dict[str, str] = {}
+        found: dict[str, Query] = {}
         with self.files.open(self.query_file) as stream:
             for line, query in records.records(stream, where, records.query, self._problem):
-                if query.query_id in texts:
+                if query.query_id in found:
                     self._problem(_repeated(where, line, query.query_id))
-                texts.setdefault(*query)
-        if not texts:
+                found.setdefault(query.query_id, query)
+        if not found:
             self._problem(Trouble("no query", where, 0, "it contains no query", "fill it"))
-        return _frame(list(texts.items()), ["query_id", "text"])
+        return found
+
+    @cached_property
+    def _queries(self) -> DataFrame:
+        return _frame([one[:2] for one in self._asked.values()], ["query_id", "text"])
+
+    def narratives(self) -> DataFrame | None:
+        """Return query_id and text of the narratives in queries.jsonl; None without this file."""
+        return records.narratives(self._asked.values()) if self.stored is None else None
 
     def all_queries(self) -> DataFrame:
         """Return the queries (query_id, text) of all splits, in file order."""
@@ -137,7 +149,7 @@ class BeirSource(Source):
             return _none(), []
         self._known_split()
         where = self.files.where(self.qrels)
-        known = set(self._queries["query_id"])
+        known = self._asked.keys()
         with self.files.open(self.qrels) as stream:
             form = qrels.form_of(trec.beginning(stream))
         if form.ranked:
@@ -274,7 +286,8 @@ class PyDocs(Source):
 
     def all_queries(self) -> DataFrame:
         """Return query_id (the id of the function's document) and text (its summary line)."""
-        return _frame(list(self._collection.queries), ["query_id", "text"])
+        rows = [query[:2] for query in self._collection.queries]
+        return _frame(rows, ["query_id", "text"])
 
     def judgements(self) -> DataFrame:
         """Return query_id, doc_id, relevance 1 for each function under See Also."""

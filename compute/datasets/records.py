@@ -2,8 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
+
+from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
@@ -20,6 +22,9 @@ QRELS = ("query_id", "doc_id", "relevance")
 """The columns of a qrels file, below the header."""
 WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 """Matches a whole number as trec_eval accepts it; a leading plus and leading zeros are harmless."""
+
+NARRATIVES = ("desc", "description", "narr", "narrative")
+"""The fields of a query that make its narrative, in this order."""
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9
@@ -61,6 +66,8 @@ class Query(NamedTuple):
 
     query_id: str
     text: str
+    narrative: str = ""
+    """What its author is looking for: TREC's description and narrative, as paragraphs."""
 
 
 class Judgement(NamedTuple):
@@ -136,7 +143,22 @@ def document(line: str) -> Document:
 def query(line: str) -> Query:
     """Return the query in a line of queries.jsonl. Raises BadLine."""
     fields = _object(line)
-    return Query(_id(fields), _text(fields, "text", line))
+    text, more = _text(fields, "text", line), fields.get("metadata")
+    given = fields | (more if isinstance(more, dict) else {})
+    found = [given[name] for name in NARRATIVES if isinstance(given.get(name), str)]
+    return Query(_id(fields), text, narrative(text, found))
+
+
+def narrative(text: str, paragraphs: Iterable[str]) -> str:
+    """Return a query's narrative: its distinct paragraphs, without one that repeats its text."""
+    found = dict.fromkeys(one.strip() for one in paragraphs if _encodable(one))
+    return "\n\n".join(one for one in found if one and one != text.strip())
+
+
+def narratives(queries: Iterable[Query]) -> DataFrame:
+    """Return query_id and text (the narrative) of the queries that have one, in order."""
+    rows = [(one.query_id, one.narrative) for one in queries if one.narrative]
+    return DataFrame(rows, columns=["query_id", "text"], dtype="str")
 
 
 def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:

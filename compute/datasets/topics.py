@@ -11,16 +11,18 @@ from typing import Any
 
 from compute.base.errors import WrongInput
 from compute.base.words import shown
-from compute.datasets.records import Query
+from compute.datasets.records import NARRATIVES, Query, narrative
 
 _TOPICS = {"topic", "top"}
 _NUMBERS = {"num", "number", "identifier", "id", "qid"}
-_FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
+_NARRATIVES = ("question", *NARRATIVES)
+_FIELDS = _NUMBERS | {"query", "title", *_NARRATIVES}
 """Tags that end the previous field, even if it was not closed."""
 _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
 """Markup that acts as a space; any other tag may occur within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
 """Matches labels before numbers and titles in the older markup."""
+_OF_NARRATIVE = re.compile(r"^(?:Description|Narrative)\s*:\s*", re.IGNORECASE)
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
 _MARKED = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->", re.DOTALL)
 _ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s<>\"']+))*\s*/?>"
@@ -39,9 +41,10 @@ def is_topics(content: bytes) -> bool:
 
 def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
     """Yield the line and query of each topic. Its text is the topic's query, or else its title, or
-    else the topic's own text. Tags within these are removed; `left_out` counts them (such as `<i>`)
-    and the topics' other fields. Raises WrongInput with file and line for a topic without number or
-    text, for a file without topics, and for one not in its declared encoding (default: UTF-8)."""
+    else the topic's own text; its narrative is the topic's question, description and narrative.
+    Tags within these are removed; `left_out` counts them (such as `<i>`) and the topics' other
+    fields. Raises WrongInput with file and line for a topic without number or text, for a file
+    without topics, and for one not in its declared encoding (default: UTF-8)."""
     text = _MARKED.sub(_unmarked, _decoded(content, file))
     parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
     parser.feed(_BARE.sub(lambda found: html.escape(found[0]), text))
@@ -55,8 +58,10 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
         words, taken = _words(fields)
         if not words:
             raise WrongInput(f"{file} line {line}: topic {shown(number)} has no title: add it")
-        left_out.update(_others(fields, number, taken))
-        yield line, Query(number, words)
+        told = [_first(fields, {name}) for name in _NARRATIVES]
+        left_out.update(_others(fields, number, taken | {place for _, place in told}))
+        paragraphs = (_OF_NARRATIVE.sub("", paragraph) for paragraph, _ in told)
+        yield line, Query(number, words, narrative(words, paragraphs))
 
 
 class _Parser(HTMLParser):

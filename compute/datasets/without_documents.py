@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas import DataFrame
@@ -52,22 +52,38 @@ class JudgedQueries(QrelsOnly):
 
     def left_out(self) -> dict[str, int]:
         """Return the counts of unused fields and of tags in texts, such as `<i>`."""
-        return dict(self._read[1])
+        return dict(self._read.left_out)
+
+    def narratives(self) -> DataFrame:
+        """Return query_id and text of the narratives in the file of texts."""
+        return self._read.narratives
 
     @property
     def _texts(self) -> dict[str, str]:
-        return self._read[0]
+        return self._read.texts
 
     @cached_property
-    def _read(self) -> tuple[dict[str, str], Counter[str]]:
+    def _read(self) -> "Texts":
         return texts_of(self._file)
 
 
-def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
-    """Return the texts of queries by id, and the ignored fields. Raises Missing, or WrongInput with
-    file and line, also for a query that occurs twice."""
+class Texts(NamedTuple):
+    """The content of a file of query texts."""
+
+    texts: dict[str, str]
+    """The texts by query id."""
+    narratives: DataFrame
+    """query_id and text of the queries that have a narrative."""
+    left_out: Counter[str]
+    """The ignored fields, with their counts."""
+
+
+def texts_of(path: Path) -> Texts:
+    """Return the texts of queries. Raises Missing, or WrongInput with file and line, also for a
+    query that occurs twice."""
     content = compressed.content(path)
     texts: dict[str, str] = {}
+    told: list[Query] = []
     left_out: Counter[str] = Counter()
     for line, query in _queries(content, str(path), left_out):
         if query.query_id in texts:
@@ -76,7 +92,8 @@ def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
                 " remove one of the two"
             )
         texts[query.query_id] = query.text
-    return texts, left_out
+        told.append(query)
+    return Texts(texts, records.narratives(told), left_out)
 
 
 def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:

@@ -1,6 +1,5 @@
 """Datasets that begin without judgements: made from runs, and extended when judgements arrive."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ from compute.base.words import counted, shown
 from compute.datasets import layout, shapes
 from compute.datasets.reading import QrelsOnly, Source
 from compute.datasets.records import QRELS, Document
-from compute.datasets.without_documents import texts_of
+from compute.datasets.without_documents import Texts, texts_of
 from compute.evaluate import runs
 from compute.intake import by_text
 from compute.recompute import run as recompute
@@ -52,7 +51,7 @@ class OfRuns(Source):
         else:
             ids = pd.Series([*self._found[0]], dtype="str")
             known = DataFrame({"query_id": ids, "text": pd.Series(pd.NA, ids.index, "str")})
-        texts = self._read[0] if self._queries and not self.judged else self._found[1]
+        texts = self._read.texts if self._queries and not self.judged else self._found[1]
         lacking = [query for query in known["query_id"] if query not in texts]
         if self._queries and not self.judged and lacking:
             of = f"{len(lacking):,} of {counted(len(known), 'query')} of the runs"
@@ -68,6 +67,12 @@ class OfRuns(Source):
             return self.judged.judgements()
         return DataFrame(columns=list(QRELS), dtype="str").astype({"relevance": "int32"})
 
+    def narratives(self) -> DataFrame | None:
+        """Return query_id and text of the narratives in the file of texts, if there is one."""
+        if self.judged:
+            return self.judged.narratives()
+        return self._read.narratives if self._queries else super().narratives()
+
     def subtopics(self) -> DataFrame | None:
         """Return the subtopics of the judgements, if any."""
         return self.judged.subtopics() if self.judged else None
@@ -81,7 +86,7 @@ class OfRuns(Source):
         """Return the ignored fields of the file of texts, with counts."""
         if self.judged:
             return self.judged.left_out()
-        return dict(self._read[1]) if self._queries else {}
+        return dict(self._read.left_out) if self._queries else {}
 
     def told(self) -> dict[str, Any]:
         """Return the ignored fields, a sentence on converted grades, and remarks on the runs."""
@@ -104,7 +109,7 @@ class OfRuns(Source):
         return [*first, *self._given[0][1].words(), "--runs", *names[-n:]]
 
     @cached_property
-    def _read(self) -> tuple[dict[str, str], Counter[str]]:
+    def _read(self) -> Texts:
         assert self._queries is not None
         return texts_of(self._queries)
 
@@ -157,6 +162,9 @@ class Judged(QrelsOnly):
     def queries(self) -> DataFrame:
         """Return all queries, including those without judgements."""
         return self.all_queries()
+
+    def narratives(self) -> None:
+        """Return None: the stored narratives count."""
 
     def judgements(self) -> DataFrame:
         """Return the new judgements, with query ids even if the file names queries by their texts.

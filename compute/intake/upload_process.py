@@ -97,7 +97,7 @@ def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
     """Return the report on a file with texts of queries or documents; return others unchanged."""
     try:
         unpacked_size.require(path, bench.settings.home)
-        texts, left_out = texts_of(path)
+        texts, _, left_out = texts_of(path)
     except (BeirscopeError, UnicodeError):
         return report
     if not texts or any("\t" in text for text in texts.values()):

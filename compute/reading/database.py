@@ -55,6 +55,7 @@ _WEIGHTS = {"model": ["''::blob as content"]}
 _TEXTS = {
     "documents": ["null::varchar as title", "null::varchar as text"],
     "queries": ["null::varchar as text"],
+    "narratives": ["null::varchar as text"],
     "generated": ["null::varchar as text"],
 }
 _IMPORTED = """

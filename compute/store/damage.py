@@ -17,7 +17,7 @@ from compute.store import integrity
 from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
 
-READ = ("queries", "judgements", "subtopics", "documents", "lengths")
+READ = ("queries", "narratives", "judgements", "subtopics", "documents", "lengths")
 """Kinds of parts that are read from the source of a dataset."""
 ONCE_MORE = ("efficiency", "augmented", "overlap")
 """Kinds of parts that a command recomputes only on request (`--again`)."""

@@ -19,6 +19,7 @@ _COLUMNS = {
     "run_scores": "dataset system run:int32 query_id measure value:double",
     "documents": "dataset doc_id title text n_words:int32",
     "queries": "dataset query_id text n_words:int32",
+    "narratives": "dataset query_id text",
     "query_labels": "dataset query_id key value",
     "anchor": "dataset of margin:double fingerprint",
     "judgements": "dataset query_id doc_id relevance:int32",

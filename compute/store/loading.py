@@ -60,6 +60,8 @@ class Loaded:
     """Lengths of the documents; they are shipped even without documents, to identify the corpus."""
     subtopics: Part | None = None
     """The judgements by subtopic, if there are any."""
+    narratives: Part | None = None
+    """The narratives of the queries, if there are any."""
     before: Sequence[Part] = ()
     """Parts of this name, with different content, that this dataset replaced."""
 
@@ -79,12 +81,11 @@ def load(
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
-    # A dataset stored before words of every script were counted is read again if its source is
-    # given.
+    # A dataset stored before narratives were kept is read again if its source is given.
     whole = (
         loaded is not None
         and not loaded.queries.shipped
-        and (origin is None or "words" in loaded.queries.provenance)
+        and (origin is None or "narratives" in loaded.queries.provenance)
     )
     try:
         origin = origin or source(dataset, bench.settings)
@@ -139,10 +140,12 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
     lost = documents is None or lengths is None
     if lost and queries.provenance["documents"] and not queries.shipped:
         return None
-    subtopics = store.part("subtopics", dataset.name)
+    subtopics, narratives = (store.part(kind, dataset.name) for kind in ("subtopics", "narratives"))
     if subtopics is None and judgements.provenance.get("subtopics") and not judgements.shipped:
         return None
-    return Loaded(dataset, documents, queries, judgements, lengths, subtopics)
+    if narratives is None and queries.provenance.get("narratives") and not queries.shipped:
+        return None
+    return Loaded(dataset, documents, queries, judgements, lengths, subtopics, narratives)
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,8 @@ class Content:
     judgements: DataFrame
     count: CorpusCount
     seconds: float
+    narratives: DataFrame | None = None
+    """The narratives of its queries; None if the stored ones count."""
     subtopics: DataFrame | None = None
 
     @property
@@ -162,12 +167,17 @@ class Content:
         # Scores depend on `judgements`, so its fingerprint covers those by subtopic.
         judged = self.judgements if self.subtopics is None else self.subtopics
         found |= {"judgements": _of("judgements", judgements_fingerprint(judged))}
+        found |= {"subtopics": _of("subtopics", found["judgements"])}
+        if self.narratives is not None:
+            found["narratives"] = _of("narratives", queries_fingerprint(self.narratives))
         corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
         return found | (corpus if self.count.n_documents else {})
 
     def of(self, queries: DataFrame) -> "Content":
-        """Return the same content with different queries."""
-        return dataclasses.replace(self, queries=queries)
+        """Return the same content with only some of its queries."""
+        return dataclasses.replace(
+            self, queries=queries, narratives=_asked(self.narratives, queries)
+        )
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
@@ -181,7 +191,9 @@ def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> C
     for number, _ in enumerate(count.watch(origin.documents()), 1):
         if number % BATCH == 0:
             bench.progress(number, 0, "documents read")
-    return Content(queries, judgements, count, time.perf_counter() - start, subtopics)
+    seconds = time.perf_counter() - start
+    told = _asked(origin.narratives(), queries)
+    return Content(queries, judgements, count, seconds, told, subtopics)
 
 
 def publish(
@@ -211,14 +223,14 @@ def publish(
         queries_of_all_splits=_summary(origin.all_queries()),
         **origin.told(),
         words=_words(count),
+        narratives=0 if content.narratives is None else len(content.narratives),
         subtopics=content.subtopics is not None,
         judgements_of_unknown_documents=_unknown(content.judgements, count),
         **about,
     )
-    job = bench.job or f"load {dataset.name}"
-    with ExitStack() as last, bench.store.publishing(job) as publication:
-        _add_corpus(bench, publication, dataset, origin, count, about)
-        _add_split(publication, dataset, content, kinds, about)
+    with ExitStack() as last, bench.store.publishing(bench.job or f"load {dataset.name}") as parts:
+        _add_corpus(bench, parts, dataset, origin, count, about)
+        _add_split(parts, dataset, content, kinds, about)
         # The corpus was read twice, to compute its fingerprint and to write it.
         if origin.identity() != about["source"]:
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
@@ -229,6 +241,13 @@ def publish(
     if loaded is None:
         raise Missing(f"{dataset.name} was replaced while it was loaded: run the command again")
     return dataclasses.replace(loaded, before=before)
+
+
+def _asked(narratives: DataFrame | None, queries: DataFrame) -> DataFrame | None:
+    """Return the narratives of these queries."""
+    if narratives is None:
+        return None
+    return narratives[narratives["query_id"].isin(queries["query_id"])].reset_index(drop=True)
 
 
 def _words(count: CorpusCount) -> dict[str, Any]:
@@ -310,33 +329,19 @@ def _add_split(
     kinds: Collection[str],
     about: dict[str, Any],
 ) -> None:
-    """Add the queries and judgements of the split, if they are among `kinds`."""
-    n = [n_words(text) for text in content.queries["text"].fillna("")]
-    rows = {"queries": content.queries.assign(n_words=n), "judgements": content.judgements}
-    called = content.fingerprints
+    """Add the queries and judgements of the split that are among `kinds`, and what accompanies
+    them (narratives, judgements by subtopic); remove it if an earlier content had it."""
+    rows: dict[str, DataFrame | None] = {}
+    if "queries" in kinds:
+        n = [n_words(text) for text in content.queries["text"].fillna("")]
+        rows["queries"], told = content.queries.assign(n_words=n), content.narratives
+        rows |= {} if told is None else {"narratives": told if len(told) else None}
     if "judgements" in kinds:
-        _add_subtopics(publication, dataset, content.subtopics, called["judgements"], about)
-    for kind in kinds:
-        publication.add(
-            kind,
-            rows[kind],
-            dataset=dataset.name,
-            fingerprint=called[kind],
-            provenance=about,
-        )
-
-
-def _add_subtopics(
-    publication: Publication,
-    dataset: Dataset,
-    subtopics: DataFrame | None,
-    called: str,
-    about: dict[str, Any],
-) -> None:
-    """Add the judgements by subtopic, or remove those of an earlier content."""
-    kind = "subtopics"
-    if subtopics is None:
-        publication.remove(kind, dataset.name)
-    else:
-        named = fingerprint(kind, [called])
-        publication.add(kind, subtopics, dataset=dataset.name, fingerprint=named, provenance=about)
+        rows |= {"judgements": content.judgements, "subtopics": content.subtopics}
+    called = content.fingerprints
+    for kind, found in rows.items():
+        if found is None:
+            publication.remove(kind, dataset.name)
+        else:
+            named = called[kind]
+            publication.add(kind, found, dataset=dataset.name, fingerprint=named, provenance=about)

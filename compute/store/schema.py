@@ -91,6 +91,10 @@ TABLES: Mapping[str, Table] = {
         "The queries of the split.",
         {"text": "null if texts are not shipped or were left out"},
     ),
+    "narratives": Table(
+        "The descriptions and narratives of queries, as in TREC topics.",
+        {"text": "paragraphs, separated by blank lines; null if texts were left out"},
+    ),
     "query_labels": Table(
         "Labels of queries from files, which form query groups: one value per key and query.",
         {

@@ -124,7 +124,8 @@ def test_a_collection_keeps_its_promises(library: str) -> None:
 def test_equal_versions_of_a_library_give_equal_collections(library: str) -> None:
     """Also on later Pythons, which take the indentation out of docstrings."""
     found, fingerprint = build(library), Fingerprint()
-    for record in (*found.documents, *found.queries, *found.judgements):
+    queries = [query[:2] for query in found.queries]
+    for record in (*found.documents, *queries, *found.judgements):
         fingerprint.add(*record)
     sizes = len(found.documents), len(found.queries), len(found.judgements)
     assert (*sizes, fingerprint.hexdigest()[:16]) == FINGERPRINTS[library]

@@ -10,17 +10,28 @@ from compute.datasets.without_documents import JudgedQueries
 
 QRELS = "q1 0 d1 1\nq2 0 d2 0\n"
 TEXTS = {
-    "queries.jsonl": '{"_id": "q2", "text": "two"}\n{"_id": "q1", "text": "one, first"}\n',
+    "queries.jsonl": (
+        '{"_id": "q2", "text": "two", "metadata": {"narrative": "More.", "desc": "two "}}\n'
+        '{"_id": "q1", "text": "one, first", "narr": ["no"], "metadata": [], "desc": "\\ud83d"}\n'
+    ),
     "topics.tsv": "q2\ttwo\n\nq1\tone, first\r\n",
     "topics.xml": (
         '<?xml version="1.0"?>\n<topics task="some">\n<topic number="q2"><query>two</query>\n'
-        "<question>which?</question></topic>\n"
+        "<question>which?</question><narrative>any of\nthem</narrative></topic>\n"
         '<topic number="q1"><title>one,\n first</title></topic>\n</topics>\n'
     ),
     "topics": (
         "<top>\n<num> Number: q2\n<title> Topic: two\n<desc> Description:\nMore.\n</top>\n\n"
         "<top>\n<num> Number: q1\n<title> one, first\n\n<narr> Narrative:\nMore.\n</top>\n"
     ),
+}
+
+
+NARRATIVES = {
+    "queries.jsonl": [["q2", "More."]],
+    "topics.tsv": [],
+    "topics.xml": [["q2", "which?\n\nany of them"]],
+    "topics": [["q2", "More."], ["q1", "More."]],
 }
 
 
@@ -40,6 +51,7 @@ def test_queries_have_their_texts(tmp_path: Path, name: str, packed: bool) -> No
         "query_id": ["q2", "q1"],
         "text": ["two", "one, first"],
     }
+    assert origin.narratives().to_numpy().tolist() == NARRATIVES[name]
 
 
 MARKED = {
@@ -72,11 +84,11 @@ def test_the_text_of_a_topic_is_whole(tmp_path: Path, marked: str) -> None:
 
 
 def test_what_topics_hold_beside_the_texts_is_counted(tmp_path: Path) -> None:
-    one = "<topic number='q1'><title>a <i>b</i> <i>c</i></title><narr>n</narr>stray</topic>out"
-    origin = _source(tmp_path, one + "<topic number='q2'><title>two</title><narr>m</narr></topic>")
+    one = "<topic number='q1'><title>a <i>b</i> <i>c</i></title><x>n</x>stray</topic>out"
+    origin = _source(tmp_path, one + "<topic number='q2'><title>two</title><x>m</x></topic>")
     assert origin.left_out() == {
         "<i>": 2,
-        "narr": 2,
+        "x": 2,
         "text outside of fields": 1,
         "text outside of topics": 1,
     }

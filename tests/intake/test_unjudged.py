@@ -15,6 +15,8 @@ from compute.store.loading import Bench, Loaded
 from tests.support.tiny import write_tiny
 from tests.support.unjudged import ROWS, TEXTS, unjudged, written
 
+COLUMNS = ["query_id", "text"]
+
 
 def scores(bench: Bench, loaded: Loaded, system: str = "a") -> dict[str, float]:
     """nDCG@10 by query of a run that shows."""
@@ -48,13 +50,20 @@ def test_texts_of_queries_may_come_from_a_file(bench: Bench, tmp_path: Path) -> 
     run = tmp_path / "plain.run"
     run.write_text("q1 Q0 d1 1 2 t\nq2 Q0 d9 1 2 t\n")
     topics = tmp_path / "topics"
-    topics.write_text("q2\ttwo\nq1\tone\nq7\tseven\n")
+    topics.write_text("".join(f"<top><num>q{n}<title>{n}<narr>of {n}</top>" for n in (2, 1, 7)))
     loaded = imports.import_dataset(bench, "topical", files=[(run, How())], queries=topics)
     assert loaded.documents is None
-    assert dict(read(loaded.queries)[["query_id", "text"]].values.tolist()) == {
-        "q1": "one",
-        "q2": "two",
+    assert dict(read(loaded.queries)[COLUMNS].values.tolist()) == {
+        "q1": "1",
+        "q2": "2",
     }
+    told = [["q2", "of 2"], ["q1", "of 1"]]
+    assert loaded.narratives and read(loaded.narratives)[COLUMNS].to_numpy().tolist() == told
+    # Judgements that come later have no topics; these stay.
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 d1 1\n")
+    judged = imports.import_dataset(bench, "topical", qrels=qrels)
+    assert judged.narratives == loaded.narratives
     topics.write_text("q2\ttwo\n")
     with pytest.raises(WrongInput, match="lacks the texts of 1 of 2 queries of the runs"):
         imports.import_dataset(bench, "another", files=[(run, How())], queries=topics)

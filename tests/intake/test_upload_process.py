@@ -96,10 +96,10 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
 
 @pytest.mark.long
 def test_what_topics_hold_beside_the_texts_is_told_before_and_after(at_home: Bench) -> None:
-    topics = b"<topic number='q1'><title>growth of <i>E. coli</i></title><narr>n</narr></topic>"
+    topics = b"<topic number='q1'><title>growth of <i>E. coli</i></title><x>n</x></topic>"
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.xml": topics}
     seen = asked(at_home, "look", files, dataset="")[1]["report"]
-    told = "; ignored fields of the topics: '<i>' once, 'narr' once"
+    told = "; ignored fields of the topics: '<i>' once, 'x' once"
     assert seen["counts"] == {"queries": 1}
     assert f"; {seen['findings'][0]['example']}" == told
     options = {"split": "", "language": "en", "drop_self": False}

@@ -11,6 +11,7 @@ from typing import Any
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.files import make_folder
 from compute.datasets import catalogue, layout
+from compute.datasets.records import NARRATIVES
 from compute.intake import imports
 from compute.intake.fetch.offers import folder
 from compute.intake.fetch.packing import pack, remove
@@ -116,7 +117,9 @@ def _document(document: Any) -> str:
 
 
 def _query(query: Any) -> str:
-    return _record(query.query_id, text=_text(query))
+    told = {name: getattr(query, name, None) for name in NARRATIVES}
+    told = {name: words for name, words in told.items() if isinstance(words, str)}
+    return _record(query.query_id, text=_text(query), **told)
 
 
 def _text(record: Any) -> str:

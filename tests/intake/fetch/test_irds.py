@@ -11,6 +11,7 @@ from compute.__main__ import main
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.datasets import dataset
 from compute.intake.fetch import irds
+from compute.recompute.run import read
 from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -26,6 +27,7 @@ class _Titled(NamedTuple):
 class _Fields(NamedTuple):
     query_id: str
     description: str
+    narrative: str | None = None
 
     def default_text(self) -> str:
         return self.description
@@ -60,7 +62,7 @@ class _Tiny:
             raise RuntimeError("expected md5 a to be b\nmore")
 
     def queries_iter(self) -> Iterator[_Fields]:
-        return (_Fields(record["_id"], record["text"]) for record in QUERIES)
+        return (_Fields(one["_id"], one["text"], f"of {one['_id']}") for one in QUERIES)
 
     def qrels_iter(self) -> Iterator[_Judgement]:
         return (_Judgement(*row, "0") for row in JUDGEMENTS)
@@ -88,7 +90,8 @@ def test_a_dataset_of_the_package_becomes_an_own_one(
     assert main(["fetch", "irds:tiny/test"]) == 0
     assert "tiny-test: 6 documents, 3 queries, 5 judgements" in capsys.readouterr().out
     stored = loading.stored(bench.store, dataset("tiny-test", own_datasets(bench.store)))
-    assert stored is not None and stored.documents is not None
+    assert stored is not None and stored.documents is not None and stored.narratives
+    assert set(read(stored.narratives)["text"]) == {"of q1", "of q2", "of q3"}
     assert irds.fetch(bench, "irds:tiny/test", called="mine").dataset.name == "mine"
     names = [path.name for path in (bench.settings.home / "datasets").glob("[!.]*")]
     assert sorted(names) == ["mine.zip", "tiny-test.zip"]

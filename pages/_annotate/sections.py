@@ -342,8 +342,10 @@ def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judgin
         doc_ids = sorted({pair.doc_id for pair in absent})
         query_ids = sorted({pair.query_id for pair in absent})
         texts = read(query_select.documents, collection=collection, doc_ids=doc_ids)
-        asked = read(catalogue.asked, dataset=task.dataset, query_ids=query_ids)
-        known = known | {sheet["key"]: sheet for sheet in judging_form.sheets(absent, texts, asked)}
+        of = {"dataset": task.dataset, "query_ids": query_ids}
+        asked = [read(query, **of) for query in (catalogue.asked, catalogue.narratives)]
+        new = judging_form.sheets(absent, texts, *asked)
+        known = known | {sheet["key"]: sheet for sheet in new}
     known = {pair.id: known[pair.id] for pair in pairs}
     st.session_state[f"_sheets-{scope}"] = judged, known
     return known

@@ -433,7 +433,11 @@ class Form {
     this.query = element("div", "query");
     this.query.dir = "auto";
     this.which = element("div", "which quiet");
-    this.question = element("div", "question", this.which, this.query);
+    this.narrative = element("div", "narrative");
+    this.narrative.dir = "auto";
+    this.narrative.tabIndex = 0;
+    this.narrative.setAttribute("aria-label", "Narrative");
+    this.question = element("div", "question", this.which, this.query, this.narrative);
     this.last = element("div", "last quiet");
     this.last.setAttribute("aria-live", "polite");
     this.document = element("div", "document");
@@ -486,6 +490,9 @@ class Form {
     const sheet = this.sheets.get(this.current);
     if (!sheet) return;
     this.query.replaceChildren(sheet.query);
+    this.narrative.replaceChildren(sheet.narrative);
+    this.narrative.hidden = !sheet.narrative;
+    if (this.asked !== sheet.query) this.narrative.scrollTop = 0;
     const same = this.asked === sheet.query;
     this.which.textContent = this.asked === null ? "Query" : same ? "Same query" : "New query";
     this.which.classList.toggle("changed", this.asked !== null && !same);

@@ -26,7 +26,11 @@ data => {
 def data(turn: int, judged: int, saved: list[str], *, session: str = "one") -> dict[str, Any]:
     """What the server sends of a task of five pairs without guideline, all of them held."""
     sheet = {"query": "q", "title": "", "text": [["paragraph", ["words"]]], "bare": False}
-    held = [sheet | {"key": f"pair{place}", "title": [f"d{place}"]} for place in range(judged, 5)]
+    told = ["Any <b>ship</b>.", *[""] * 4]
+    held = [
+        sheet | {"key": f"pair{place}", "title": [f"d{place}"], "narrative": told[place]}
+        for place in range(judged, 5)
+    ]
     return {
         "scope": "s",
         "task": "t",
@@ -62,6 +66,13 @@ def form(page: Page) -> Page:
     page.wait_for_function("Boolean(window.judge)")
     page.evaluate(START, data(1, 0, []))
     return page
+
+
+def test_a_narrative_is_shown_as_text_with_its_query(form: Page) -> None:
+    expect(form.get_by_label("Narrative")).to_have_text("Any <b>ship</b>.")
+    form.keyboard.press("1")
+    expect(form.get_by_text("1 of 5 judged", exact=True)).to_be_visible()
+    expect(form.get_by_label("Narrative")).to_be_hidden()
 
 
 def test_data_drawn_again_out_of_order_change_nothing(form: Page) -> None:

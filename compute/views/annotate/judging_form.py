@@ -10,17 +10,21 @@ from compute.views.shared.markup import blocks
 from compute.views.shared.text import pieces
 
 Sheet = dict[str, Any]
-"""key, query, title, text, bare. The title is split into pieces, every second of which is a word of
-the query; the text is a list of [kind, pieces], from `markup.blocks`."""
+"""key, query, narrative, title, text, bare. The title is split into pieces, every second of which
+is a word of the query; the text is a list of [kind, pieces], from `markup.blocks`."""
 
 
-def sheets(pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame) -> list[Sheet]:
-    """Return a sheet per pair, in order. `texts`: doc_id, title, text. `queries`: query_id, text.
-    If a document has no text, its id is shown and its sheet is `bare`."""
+def sheets(
+    pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame, narratives: DataFrame
+) -> list[Sheet]:
+    """Return a sheet per pair, in order. `texts`: doc_id, title, text. `queries` and `narratives`:
+    query_id, text. If a document has no text, its id is shown and its sheet is `bare`."""
     written = {row.doc_id: (row.title, row.text) for row in texts.itertuples()}
-    asked = {row.query_id: row.text for row in queries.itertuples()}
+    asked = queries.set_index("query_id")["text"]
+    told = narratives.set_index("query_id")["text"].dropna()
     return [
         _sheet(pair, asked.get(pair.query_id), *written.get(pair.doc_id, ("", "")))
+        | {"narrative": told.get(pair.query_id, "")}
         for pair in pairs
     ]
 

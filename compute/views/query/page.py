@@ -193,7 +193,9 @@ def _query(view: View) -> Steps:
     yield Row(partial(_steps, view, pick, row))
     yield Note([words.found(row, view.find, len(rows))])
     query_id, text = row["query_id"], row["text"]
-    yield Passage((isinstance(text, str) and text) or f"Query {query_id}")
+    told = view.ask(catalogue.narratives, dataset=name, query_ids=[query_id])["text"]
+    passage = next(iter(told.dropna()), "")
+    yield Passage((isinstance(text, str) and text) or f"Query {query_id}", passage)
     yield Widget("reasons", {"dataset": view.dataset, "query_id": query_id})
     return row
 

@@ -44,6 +44,15 @@ def asked(dataset: str, query_ids: Sequence[str]) -> str:
     """
 
 
+@select(datasets=("dataset",))
+def narratives(dataset: str, query_ids: Sequence[str]) -> str:
+    """Select query_id and text (a narrative) of those of these queries that have one."""
+    return """
+        select query_id, text from narratives
+        where dataset = $dataset and query_id in (select unnest($query_ids))
+    """
+
+
 @select(datasets=("dataset",), whole=True)
 def leading(dataset: str) -> str:
     """Select the systems scored on the dataset by descending mean nDCG@10."""

@@ -98,7 +98,8 @@ def test_pieces_join_to_the_text_and_every_second_is_a_word_of_the_query(
 def shown(pair: Pair) -> dict[str, Any]:
     texts = pd.DataFrame({"doc_id": ["d4"], "title": [HOSTILE], "text": ["The ships"]})
     queries = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["ships in the harbour", None]})
-    return judging_form.sheets([pair], texts, queries)[0]
+    narratives = pd.DataFrame({"query_id": ["q1"], "text": ["Any ship.\n\nNo boat."]})
+    return judging_form.sheets([pair], texts, queries, narratives)[0]
 
 
 def test_a_sheet_holds_query_and_document_under_a_key_and_no_more() -> None:
@@ -106,6 +107,7 @@ def test_a_sheet_holds_query_and_document_under_a_key_and_no_more() -> None:
     assert sheet == {
         "key": "f00",
         "query": "ships in the harbour",
+        "narrative": "Any ship.\n\nNo boat.",
         "title": [HOSTILE],
         "text": [["paragraph", ["The ", "ships", ""]]],
         "bare": False,
@@ -116,7 +118,7 @@ def test_a_sheet_has_the_paragraphs_lists_and_code_that_query_shows() -> None:
     text = f"Ships\n=====\n\n- one ship\n- {HOSTILE}\n\n```\n<i>x</i>\n```"
     texts = pd.DataFrame({"doc_id": ["d4"], "title": [""], "text": [text]})
     queries = pd.DataFrame({"query_id": ["q1"], "text": ["ship"]})
-    (sheet,) = judging_form.sheets([Pair("f00", "q1", "d4")], texts, queries)
+    (sheet,) = judging_form.sheets([Pair("f00", "q1", "d4")], texts, queries, queries[:0])
     assert [(kind, "".join(pieces)) for kind, pieces in sheet["text"]] == list(blocks(text))
     assert sheet["text"][0] == ["heading", ["", "Ships", ""]]
     assert sheet["text"][1] == ["item", ["one ", "ship", ""]]

@@ -19,7 +19,7 @@ from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, 
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.datasets import DATASETS, Dataset, dataset
+from compute.datasets import DATASETS, Dataset, dataset, records
 from compute.intake import machine_grade_import as taking
 from compute.intake.machine_grade_import import Taken
 from compute.judgements import orders
@@ -63,9 +63,11 @@ AT_FAULT = 3
 _TEXTS = """
 select query_id, doc_id, coalesce(queries.text, '') as query,
        left(coalesce(trim(concat_ws(chr(10), nullif(title, ''), documents.text)), ''), $most)
-           as document
+           as document,
+       coalesce(narratives.text, '') as narrative
 from given
 left join read_parquet($queries) as queries using (query_id)
+left join narratives using (query_id)
 left join read_parquet($documents) as documents using (doc_id)
 order by place
 """
@@ -221,7 +223,8 @@ def prepared(store: Store, plan: Plan) -> Prepared:
         raise WrongInput(
             f"nothing is unjudged in the top {plan.depth} of these runs: choose a larger depth"
         )
-    prints = (loaded.documents.fingerprint, loaded.queries.fingerprint)
+    sent = (loaded.documents, loaded.queries, loaded.narratives)
+    prints = [part.fingerprint for part in sent if part]
     identity = prompt.identity(plan.model, plan.address, *prints)
     asked = journal.asked(store, plan.dataset, plan.machine)
     part = store.part(KIND, plan.dataset, plan.machine)
@@ -270,11 +273,14 @@ def _top(store: Store, plan: Plan, name: str) -> DataFrame:
 
 
 def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
-    """Return query_id, doc_id, query and document (texts, the latter truncated) of these pairs."""
+    """Return query_id, doc_id, query, document and narrative (texts, the document truncated) of
+    these pairs."""
     assert loaded.documents is not None
     files = {"queries": str(loaded.queries.path), "documents": str(loaded.documents.path)}
     with scratch() as database:
         database.register("given", pairs[["query_id", "doc_id", "place"]])
+        told = recompute.read(loaded.narratives) if loaded.narratives else records.narratives([])
+        database.register("narratives", told)
         return database.execute(_TEXTS, files | {"most": LONGEST}).df()
 
 
@@ -282,8 +288,8 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
     """Return the estimated cost of asking about all pairs that `Prepared.open` returns."""
     rows = ready.open(again=again)
     usual = most = 0
-    for query, document in zip(rows["query"], rows["document"], strict=True):
-        messages = ready.prompt.messages(query, document, reminded=True)
+    for texts in rows[["query", "document", "narrative"]].itertuples(index=False):
+        messages = ready.prompt.messages(*texts, reminded=True)
         bound = most_tokens(messages, ready.plan.answer)
         usual, most = usual + usual_tokens(bound), most + ATTEMPTS * bound
     empty = (ready.texts["query"] == "") | (ready.texts["document"] == "")
@@ -323,7 +329,7 @@ def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
     """Ask about these rows, several at once. The first error stops all rows that have not begun."""
     asker, total = _Asker(bench, ready), len(ready.texts)
     threads = ThreadPoolExecutor(bench.settings.judge_at_once)
-    columns = (rows[name] for name in ("query_id", "doc_id", "query", "document", "n_used"))
+    columns = (rows[name] for name in _Pair._fields)
     try:
         pairs = [_Pair(*values) for values in zip(*columns, strict=True)]
         under_way = [threads.submit(asker, pair) for pair in pairs]
@@ -343,6 +349,7 @@ class _Pair(NamedTuple):
     doc_id: str
     query: str
     document: str
+    narrative: str
     n_used: int
 
 
@@ -390,7 +397,8 @@ class _Asker:
     def _asked(self, pair: _Pair, *, reminded: bool) -> str:
         """Return the outcome of a request, which is sent again while the server fails. If
         `reminded`, the prompt asks once more for only a grade."""
-        messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
+        texts = pair.query, pair.document, pair.narrative
+        messages = self._prompt.messages(*texts, reminded=reminded)
         reason = request = ""
         answered = self._answered
         for wait in (*WAITS, None):

@@ -1,6 +1,7 @@
 """A machine judges: against a server that is slow, failing, talkative or hostile."""
 
 import io
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
-from compute.intake import machine_judging
+from compute.intake import imports, machine_judging
 from compute.judgements import orders
 from compute.judgements.asking import journal
 from compute.judgements.asking.journal import INTERRUPTED
@@ -21,8 +22,9 @@ from compute.store.store import Store
 from compute.views.page import Note, parts
 from compute.views.page.store_ask import opened
 from compute.views.query.page import page
-from tests.support.judged_by_machine import HOSTILE, KEY, allowed, home, planned
+from tests.support.judged_by_machine import HOSTILE, KEY, allowed, collection, home, planned
 from tests.support.processes.machine import Answer, Asked, Machine, grade, machine
+from tests.support.tiny import QUERIES
 
 SHIPS = [f"ship number {number}" for number in range(12)]
 SOON = {"Retry-After": "0.01"}
@@ -63,6 +65,25 @@ def test_each_unjudged_document_is_asked_for_once_and_alone(
     assert (about["form"], about["model"], about["requests"]) == ("judge", "m", 13)
     assert about["prompt"].startswith("1-")
     assert set(journal.asked(bench.store, "tiny", "gpt")["prompt"]) == {about["prompt"]}
+
+
+def test_a_narrative_is_told_and_makes_other_grades(tmp_path: Path, server: Machine) -> None:
+    bench = home(tmp_path, server, *SHIPS)
+    allowed(bench)
+    judged(bench)
+    before = {asked.content for asked in server.asked}
+    source = collection(tmp_path / "again", SHIPS)
+    told = [json.dumps(query | {"narrative": "No {boats}."}) for query in QUERIES]
+    (source / "queries.jsonl").write_text("\n".join(told), "utf-8")
+    imports.import_dataset(bench, "tiny", path=source)
+    with pytest.raises(Conflict, match="gpt already has grades"):
+        judged(bench)
+    server.asked.clear()
+    assert len(judged(bench, machine="told")) == 13
+    after = {asked.content for asked in server.asked}
+    narrative = "\n\nNarrative: No {boats}."
+    assert all(narrative in content for content in after)
+    assert {content.replace(narrative, "") for content in after} == before
 
 
 def test_without_consent_no_request_is_made(tmp_path: Path, server: Machine) -> None:

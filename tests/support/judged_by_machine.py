@@ -1,5 +1,6 @@
 """What the tests of machines that judge share: a home with texts and runs, and a plan."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,16 @@ def home(folder: Path, server: Machine, *documents: str, **more: Any) -> Bench:
     return Bench(Store(settings, shipped=folder / "nothing"), settings, job="judge-000000000000")
 
 
-def _take(documents: tuple[str, ...], bench: Bench, folder: Path) -> Dataset:
-    source = write_tiny(folder / "tiny")
-    with (source / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
+def collection(folder: Path, documents: Sequence[str]) -> Path:
+    """The tiny collection with these documents besides, e1, e2, …, as a BEIR folder."""
+    with (write_tiny(folder) / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
         for number, text in enumerate(documents, 1):
             corpus.write(f'{{"_id": "e{number}", "title": "", "text": "{text}"}}\n')
+    return folder
+
+
+def _take(documents: tuple[str, ...], bench: Bench, folder: Path) -> Dataset:
+    source = collection(folder / "tiny", documents)
     tiny = imports.import_dataset(bench, "tiny", path=source).dataset
     names = ["d4", "d1", *(f"e{number}" for number in range(1, len(documents) + 1))]
     lines = [f"q1 Q0 {name} {rank} {-rank} t\n" for rank, name in enumerate(names, 1)]

@@ -63,6 +63,13 @@ def test_grades_guideline_query_and_document_are_told() -> None:
     assert user["content"].endswith("Which grade has this document: -1, 0, 2?")
 
 
+def test_a_narrative_follows_its_query() -> None:
+    user = Prompt(GRADES).messages("big ships", "A tanker.", "No boat.")[1]["content"]
+    assert user.startswith("Query: big ships\n\nNarrative: No boat.\n\n")
+    long = [Prompt(GRADES).messages("q", "d", "x" * (prompt.LONGEST + n)) for n in (0, 1)]
+    assert long[0] == long[1]
+
+
 def test_a_document_cannot_end_its_own_part() -> None:
     plain = Prompt(GRADES).messages("q", "text")[1]["content"]
     mark = plain.splitlines()[2]

@@ -24,8 +24,8 @@ SIZES = (10_000, 100_000)
 STAGES: Mapping[str, tuple[str, ...]] = {
     "import": ("import-dataset", "COLLECTION", "--name", "large"),
     "bm25": ("run", "bm25", "large"),
-    "lengths": ("lengths", "large"),
-    "overlap": ("overlap", "large"),
+    "lengths": ("lengths", "compute", "large"),
+    "overlap": ("overlap", "compute", "large"),
     "scores": ("scores", "--dataset", "large"),
     "holes": ("holes", "--dataset", "large", "--measure", "nDCG@10"),
 }

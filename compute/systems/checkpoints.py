@@ -208,7 +208,7 @@ class OfCheckpoint:
 
     @property
     def model(self) -> str:
-        """Return the name or folder of the checkpoint; if there are two, of that for documents."""
+        """Return the name or folder of the checkpoint, or of the document checkpoint if there are two."""
         return self.checkpoint.model
 
 

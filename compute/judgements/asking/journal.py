@@ -192,7 +192,7 @@ def grades(rows: DataFrame) -> DataFrame:
 def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str], int]:
     """Count the attempts that each pair has used; ATTEMPTS is the maximum. A grade uses up all
     attempts, as do a refusal and a request that was pending when a process ended. With `again`,
-    everything except grades counts only in the current job."""
+    only grades and attempts of the current job count."""
     if again:
         rows = rows[(rows["job"] == job) | (rows["outcome"] == GRADE)]
     used = Counter[tuple[str, str]]()

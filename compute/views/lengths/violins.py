@@ -195,7 +195,7 @@ def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
 
 def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[Values, Values]:
     """Return lengths along the axis and the density there, which is at most 1, by a Gaussian
-    kernel. Silverman's rule sets the kernel's width, on a logarithmic axis in logarithms. A length
+    kernel. Silverman's rule sets the kernel's width, in log units on a logarithmic axis. A length
     of n words is spread over n ± ½, so that integers leave no ripple. Mass beyond the ends is left
     out; mass that the kernel pushes over an end is reflected."""
     n_words, count = counts["n_words"].to_numpy(float), counts["count"].to_numpy(float)

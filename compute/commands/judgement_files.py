@@ -68,6 +68,8 @@ def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
 
 
 def _official(bench: Bench, row: Dataset) -> DataFrame:
+    """Return the official judgements (query_id, doc_id, relevance). Raises Missing if they are not
+    stored, and Unavailable if their file is damaged."""
     part = bench.store.part("judgements", row.name)
     if part is None:
         damage.refuse(bench.store.parts("judgements", row.name))

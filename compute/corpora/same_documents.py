@@ -96,7 +96,9 @@ def _by_mark(rows: DataFrame, wanted: Iterable[int]) -> dict[int, list[str]]:
 
 
 def _near(old: Texts, new: Texts, left: Collection[str], taken: Collection[str]) -> Matches:
-    """Match the remaining judged documents, first with new versions or parts of them."""
+    """Match the judged old documents `left`, which have no equal text: with new documents that are
+    versions or parts of them, or else with a new one that contains them. New documents that are
+    `taken` match no other. An old document with only unclear similar texts is ambiguous."""
     backward: dict[str, tuple[int, list[Found]]] = {}
     candidates = set[str]()
     for names, sources in _sources(old, left):

@@ -186,8 +186,9 @@ class Lists:
         return cls(queries.dictionary, number, doc_ids, score, order, np.zeros(1, np.int64))
 
     def slices(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield slices of whole queries in order: the start of each in the run, and the starts and
-        lengths of its blocks of hits."""
+        """Yield slices of about _SLICE hits, of whole queries in order: the start of each in
+        `order` if no hit is omitted, and the starts and lengths of its blocks, each of which is a
+        query's adjacent hits."""
         heads = np.append(0, np.flatnonzero(self.query[1:] != self.query[:-1]) + 1)
         lengths = np.diff(heads, append=len(self.query))
         # A query's hits are usually adjacent, so there are few blocks to sort.

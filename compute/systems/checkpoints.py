@@ -208,7 +208,7 @@ class OfCheckpoint:
 
     @property
     def model(self) -> str:
-        """Return the name or folder of the checkpoint, or of the document checkpoint if there are two."""
+        """Return the name or folder of the checkpoint; of two, that for documents."""
         return self.checkpoint.model
 
 

@@ -70,9 +70,10 @@ class Missing(NamedTuple):
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
-    """Report unknown names in the address, with links to similar ones. The message stays through
-    reruns until the picker changes. A name that this page has already shown is dropped without a
-    message, since choosing another table or dataset may remove it."""
+    """Report unknown names in the address, with links to similar ones or, if given, with `advice`;
+    `what` says what they should name, such as "dataset with runs". The message stays through reruns
+    until the picker changes. A name that this page has already shown is dropped without a message,
+    since choosing another table or dataset may remove it."""
     shown = pickers.begin().setdefault(f"{key} shown", set())
     choices, given = list(names), st.query_params.get_all(key)
     shown.update(one for one in given if one in choices)

@@ -150,7 +150,8 @@ def follow() -> None:
 
 
 def is_outdated() -> bool:
-    """Return true if something was published or found damaged since this run started."""
+    """Return true if a part was published or found damaged, or judgements were added, since this
+    run started; new judgements may wait for a while."""
     run = page_run.current()
     if AHEAD.is_outdated(run.version, run.begun, follows=following.follows()):
         return True

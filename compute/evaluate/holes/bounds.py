@@ -114,14 +114,15 @@ def distinct(lists: Lists, within: Sequence[Numbers] = ()) -> tuple[Lists, Numbe
     return replace(whole, queries=("",) * len(some), **flat, **counts), query, kinds
 
 
-def _combined(kinds: Numbers, n_kinds: int, column: Numbers) -> tuple[Numbers, int]:
-    """Return the numbers of kinds by these and another column, and a bound that they are below."""
+def _combined(kinds: Numbers, bound: int, column: Numbers) -> tuple[Numbers, int]:
+    """Split kinds by a column: equal pairs of kind and value get the same new kind. `bound` is
+    above all kinds; return the new kinds and their bound. Values are at least 0."""
     width = int(column.max(initial=0)) + 1
-    if n_kinds > _MOST_KINDS // width:
-        kinds, n_kinds = pd.factorize(kinds)[0].astype(np.int64), len(kinds)
-    if width > _MOST_KINDS // max(n_kinds, 1):
+    if bound > _MOST_KINDS // width:
+        kinds, bound = pd.factorize(kinds)[0].astype(np.int64), len(kinds)
+    if width > _MOST_KINDS // max(bound, 1):
         column, width = pd.factorize(column)[0].astype(np.int64), len(column)
-    return kinds * width + column, n_kinds * width
+    return kinds * width + column, bound * width
 
 
 @dataclass(frozen=True)
@@ -251,9 +252,9 @@ def ratio(part: Values, whole: Values) -> Values:
 
 
 def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """Return the lists cut to a measure's depth, such as that of nDCG@10, with its gains, and its
-    `Gain`. Raises WrongInput for a measure without a `Gain` or with a deeper cut-off than the
-    lists."""
+    """Return the lists cut to a measure's k, and the measure's `Gain`. The grades in `gain` and
+    `levels` become the measure's gains: 0 or 1 by its `rel` if it does not grade. Raises WrongInput
+    for a measure without a `Gain` or with a deeper cut-off than the lists."""
     (gain, k), of = formula(measure), parse(measure)
     top = lists.cut(k)
     if not gain.graded:

@@ -51,9 +51,10 @@ _ANOTHER = "is it for another dataset? choose that one"
 
 
 def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """Report ids of a run that the dataset lacks, and queries of the dataset that the run lacks.
-    The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
-    `documents(id, line, n)` of the run."""
+    """Report ids of a run that the dataset lacks, queries of the dataset that the run lacks, hits
+    below the dataset's depth, and a top 10 with almost no judged documents; only the queries if the
+    run has none of them. The database has the tables `hits(query_id, doc_id, score, line)`,
+    `lists(id, line, n)` and `documents(id, line, n)` of the run."""
     unknown = _hold_queries(database, file, tally, against)
     if unknown is None:
         return

@@ -172,7 +172,8 @@ def collection(dataset: str) -> str:
 
 @select(datasets=("dataset",))
 def official(dataset: str, query_id: str, doc_id: str) -> str:
-    """Select the relevance of a pair; no row if it is unjudged."""
+    """Select the relevance of a pair; no row if it is unjudged. Official only if asked without
+    added judgements."""
     return """
         select relevance from judgements
         where dataset = $dataset and query_id = $query_id and doc_id = $doc_id

@@ -102,16 +102,20 @@ def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
 
 
 def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int:
-    """Add texts to a dataset that has only ids; no run is recomputed.
+    """Add texts to a dataset that has only ids, or narratives of queries; no run is recomputed.
 
     Args:
-        path: a BEIR folder, archive or corpus.jsonl (default: the dataset's source)
+        path: a BEIR folder, archive or corpus.jsonl (default: the dataset's source), or TREC topics
+            or a queries.jsonl with narratives
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
-    loaded = texts.add_texts(bench, row, path)
+    if path and texts.brings_narratives(bench, row, path):
+        told = f"narratives of {counted(texts.add_narratives(bench, row, path).rows, 'query')}"
+    else:
+        told = texts.said(texts.add_texts(bench, row, path))
     done(bench)
-    printable.say(f"{row.name}: {texts.said(loaded)}")
+    printable.say(f"{row.name}: {told}")
     return 0
 
 

@@ -144,14 +144,15 @@ def query(line: str) -> Query:
     """Return the query in a line of queries.jsonl. Raises BadLine."""
     fields = _object(line)
     text, more = _text(fields, "text", line), fields.get("metadata")
-    given = fields | (more if isinstance(more, dict) else {})
-    found = [given[name] for name in NARRATIVES if isinstance(given.get(name), str)]
-    return Query(_id(fields), text, narrative(text, found))
+    both = (fields, more) if isinstance(more, dict) else (fields,)
+    found = [one.get(name) for name in NARRATIVES for one in both]
+    return Query(_id(fields), text, narrative(text, [one for one in found if isinstance(one, str)]))
 
 
 def narrative(text: str, paragraphs: Iterable[str]) -> str:
-    """Return a query's narrative: its distinct paragraphs, without one that repeats its text."""
-    found = dict.fromkeys(one.strip() for one in paragraphs if _encodable(one))
+    """Return a query's narrative: its distinct paragraphs, without one that repeats its text. Half
+    of a surrogate pair, which is no character, becomes a question mark."""
+    found = dict.fromkeys(one.strip().encode("utf-8", "replace").decode() for one in paragraphs)
     return "\n\n".join(one for one in found if one and one != text.strip())
 
 

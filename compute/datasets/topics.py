@@ -22,7 +22,7 @@ _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "
 """Markup that acts as a space; any other tag may occur within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
 """Matches labels before numbers and titles in the older markup."""
-_OF_NARRATIVE = re.compile(r"^(?:Description|Narrative)\s*:\s*", re.IGNORECASE)
+_OF_NARRATIVE = re.compile(r"^(?:Description|Narrative)\s*(?::\s*|$)", re.IGNORECASE)
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
 _MARKED = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->", re.DOTALL)
 _ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s<>\"']+))*\s*/?>"
@@ -58,10 +58,9 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
         words, taken = _words(fields)
         if not words:
             raise WrongInput(f"{file} line {line}: topic {shown(number)} has no title: add it")
-        told = [_first(fields, {name}) for name in _NARRATIVES]
-        left_out.update(_others(fields, number, taken | {place for _, place in told}))
-        paragraphs = (_OF_NARRATIVE.sub("", paragraph) for paragraph, _ in told)
-        yield line, Query(number, words, narrative(words, paragraphs))
+        paragraphs = _paragraphs(fields, taken)
+        left_out.update(_others(fields, number, taken | {*paragraphs}))
+        yield line, Query(number, words, narrative(words, paragraphs.values()))
 
 
 class _Parser(HTMLParser):
@@ -85,11 +84,17 @@ class _Parser(HTMLParser):
             numbers = [("num", value or "") for name, value in attrs if name in _NUMBERS]
             self._fields = [*numbers, ("", "")]
             self.found.append((self.getpos()[0], self._fields))
-        elif _base(tag) in _FIELDS or not field or not {field, tag} & self._closed:
+        elif _base(tag) in _FIELDS or not field or not self._is_within(field, tag):
             self._fields.append((tag, " " * (tag in _APART)))
         else:
             self._left_out[f"<{tag}>"] += 1
             self.handle_data(" " * (tag in _APART))
+
+    def _is_within(self, field: str, tag: str) -> bool:
+        """Return whether a tag is part of a field's text, rather than the next field: one of the
+        two is closed somewhere, or it marks a paragraph of a narrative."""
+        of_narrative = tag in _APART and _base(field) in _NARRATIVES
+        return bool({field, tag} & self._closed) or of_narrative
 
     def handle_endtag(self, tag: str) -> None:
         """End a topic or a field."""
@@ -153,6 +158,24 @@ def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, int]:
     """Return text and position of the first non-empty field with one of these names."""
     found = ((_plain(text), n) for n, (tag, text) in enumerate(fields) if _base(tag) in names)
     return next((one for one in found if one[0]), ("", -1))
+
+
+def _paragraphs(fields: list[tuple[str, str]], taken: set[int]) -> dict[int, str]:
+    """Return the paragraphs of a topic's narrative by the position of their fields: one for each
+    name, in the language of the text's own fields, `taken`, if there is one in it."""
+    languages = {_language(fields[place][0]) for place in taken}
+    found: dict[int, str] = {}
+    for name in _NARRATIVES:
+        filled = (place for place, (_, text) in enumerate(fields) if text.strip())
+        own = [place for place in filled if _base(fields[place][0]) == name]
+        for place in sorted(own, key=lambda n: _language(fields[n][0]) not in languages)[:1]:
+            found[place] = _OF_NARRATIVE.sub("", " ".join(fields[place][1].split()))
+    return found
+
+
+def _language(tag: str) -> str:
+    """Return what precedes a field's name, as `EN-` in `EN-title`."""
+    return tag.removesuffix(_base(tag))
 
 
 def _others(fields: list[tuple[str, str]], number: str, taken: set[int]) -> Iterator[str]:

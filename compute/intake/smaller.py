@@ -17,9 +17,9 @@ from compute.store.loading import Bench, Loaded
 
 def sample(bench: Bench, dataset: Dataset, n: int, seed: int = 0, name: str = "") -> Loaded:
     """Store a dataset of n documents: all judged ones, and a random sample of the others. It has
-    the queries and judgements of the original; its default name includes n and the seed. Raises
-    WrongInput if n is below the number of judged documents or not below that of all documents, and
-    Missing if no texts are stored."""
+    the queries, narratives and judgements of the original; its default name includes n and the
+    seed. Raises WrongInput if n is below the number of judged documents or not below that of all
+    documents, and Missing if no texts are stored."""
     loaded = loading.load(bench, dataset)
     judgements, queries = run.read(loaded.judgements), run.read(loaded.queries)
     if loaded.documents is None:
@@ -39,7 +39,11 @@ def sample(bench: Bench, dataset: Dataset, n: int, seed: int = 0, name: str = ""
         place = Path(folder) / called
         (place / "qrels").mkdir(parents=True)
         _write(place / "corpus.jsonl", [row for row in rows if row["doc_id"] in kept], "doc_id")
-        asked = queries[["query_id", "text"]].fillna("").to_dict("records")
+        queries = queries[["query_id", "text"]].fillna("")
+        if loaded.narratives:
+            told = run.read(loaded.narratives).rename(columns={"text": "narrative"})
+            queries = queries.merge(told, on="query_id", how="left").fillna("")
+        asked = queries.to_dict("records")
         _write(place / "queries.jsonl", asked, "query_id")
         table = judgements[["query_id", "doc_id", "relevance"]]
         heads = ["query-id", "corpus-id", "score"]

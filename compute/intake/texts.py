@@ -1,6 +1,8 @@
 """Texts for a dataset that has only ids, checked against the store; its runs stay valid."""
 
 import dataclasses
+import shlex
+import time
 import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
@@ -10,15 +12,20 @@ from typing import Any
 from pandas import DataFrame, concat
 
 from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.result_identity import fingerprint
 from compute.base.words import counted, shown
 from compute.corpora import lengths
-from compute.datasets import Dataset, layout, unpacked_size
+from compute.datasets import Dataset, layout, topics, trec, unpacked_size
+from compute.datasets.fingerprints import queries_fingerprint
 from compute.datasets.reading import BeirSource, PyDocs, Source, open_path, source
-from compute.recompute.run import read
+from compute.datasets.without_documents import texts_of
+from compute.recompute.run import read, stored_dataset
+from compute.store import provenance
 from compute.store.freshness import TEXTS_ADDED_TO
-from compute.store.loading import Bench, Content, Loaded, look, publish, stored
+from compute.store.loading import Bench, Content, Loaded, look, of_queries, publish, stored
 from compute.store.store import Part
 
+KIND = "narratives"
 LEAST = 0.5
 """Minimum share of the judged (without judgements: the retrieved) documents that a corpus must
 contain, if the dataset has only ids."""
@@ -50,6 +57,40 @@ def add_texts(
         if found.lengths is None:
             lengths.count(bench, loaded)
         return loaded
+
+
+def brings_narratives(bench: Bench, dataset: Dataset, path: Path) -> bool:
+    """Return whether a file can only bring narratives: topics, or texts that are already stored."""
+    first = [] if path.is_dir() or zipfile.is_zipfile(path) else trec.lines(path, 20)
+    found = stored(bench.store, dataset)
+    here = found is not None and found.documents is not None
+    return here or topics.is_topics("".join(first).encode())
+
+
+def add_narratives(bench: Bench, dataset: Dataset, path: Path) -> Part:
+    """Store the narratives of a stored dataset's queries, in place of earlier ones, from TREC
+    topics, a queries.jsonl, or a BEIR folder or archive. Nothing else changes. Raises Missing if
+    the dataset is not stored, and WrongInput if the file has no narrative of its queries."""
+    with bench.store.alone("texts"):
+        found, start = stored_dataset(bench.store, dataset), time.perf_counter()
+        unpacked_size.require(path, bench.settings.home)
+        packed = path.is_dir() or zipfile.is_zipfile(path)
+        told = open_path(path, dataset.split).narratives() if packed else texts_of(path).narratives
+        rows = of_queries(told, read(found.queries))
+        if rows is None or rows.empty:
+            raise WrongInput(
+                f"{path} has no narrative of a query of {dataset.name}"
+                + ", whose texts are already here" * (found.documents is not None)
+                + ": give TREC topics with <desc> or <narr>, or queries.jsonl with these fields"
+            )
+        words = ["add-texts", dataset.name, path.name]
+        about = provenance.record(words, time.perf_counter() - start)
+        with bench.store.publishing(shlex.join(words)) as parts:
+            called = fingerprint(KIND, [queries_fingerprint(rows)])
+            parts.add(KIND, rows, dataset=dataset.name, fingerprint=called, provenance=about)
+    part = bench.store.part(KIND, dataset.name)
+    assert part is not None
+    return part
 
 
 def looked_at(bench: Bench, dataset: Dataset, path: Path) -> Content:
@@ -120,6 +161,8 @@ def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content
     known_documents = concat([judgements, *ranked])
     content = look(bench, origin, known_documents)
     content = dataclasses.replace(content, judgements=judgements)
+    if content.narratives is not None and content.narratives.empty:
+        content = dataclasses.replace(content, narratives=None)
     if not content.count.n_documents:
         raise WrongInput(f"{where} contains no document: give a BEIR archive or corpus.jsonl")
     known = set(read(found.queries)["query_id"])

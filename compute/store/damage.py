@@ -17,7 +17,7 @@ from compute.store import integrity
 from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
 
-READ = ("queries", "narratives", "judgements", "subtopics", "documents", "lengths")
+READ = ("queries", "judgements", "subtopics", "documents", "lengths")
 """Kinds of parts that are read from the source of a dataset."""
 ONCE_MORE = ("efficiency", "augmented", "overlap")
 """Kinds of parts that a command recomputes only on request (`--again`)."""
@@ -42,6 +42,8 @@ def mend(part: Part) -> str:
             f"copy parts/{part.kind}/{part.path.name} of a backup here, or remove the rest of"
             f" {'this earlier run' if part.version_of else 'its runs'}: python -m compute {remove}"
         )
+    if part.kind == "narratives":
+        return f"python -m compute add-texts {part.dataset} FILE (its topics or queries.jsonl)"
     if part.kind in READ and part.dataset in DATASETS:
         return places.how_to_run(DATASETS[part.dataset])
     if part.kind == "length_counts":

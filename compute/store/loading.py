@@ -81,11 +81,16 @@ def load(
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
-    # A dataset stored before narratives were kept is read again if its source is given.
+    # A dataset that was stored before narratives were kept, or lost its own, is read again if its
+    # source is given.
     whole = (
         loaded is not None
         and not loaded.queries.shipped
-        and (origin is None or "narratives" in loaded.queries.provenance)
+        and (
+            origin is None
+            or loaded.narratives is not None
+            or loaded.queries.provenance.get("narratives") == 0
+        )
     )
     try:
         origin = origin or source(dataset, bench.settings)
@@ -103,7 +108,10 @@ def _put_away(
 ) -> list[Part]:
     """Return the parts of this name that the content replaces. Raises Conflict if it must not
     replace them, or if the name must be new."""
-    kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
+    kinds = dict.fromkeys(("queries", "judgements"), dataset.name)
+    kinds |= {"documents": dataset.collection}
+    if content.narratives is not None:
+        kinds["narratives"] = dataset.name
     if not content.count.n_documents and _others(store, dataset):
         del kinds["documents"]
     found = filter(None, (store.part(kind, name) for kind, name in kinds.items()))
@@ -143,8 +151,6 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
     subtopics, narratives = (store.part(kind, dataset.name) for kind in ("subtopics", "narratives"))
     if subtopics is None and judgements.provenance.get("subtopics") and not judgements.shipped:
         return None
-    if narratives is None and queries.provenance.get("narratives") and not queries.shipped:
-        return None
     return Loaded(dataset, documents, queries, judgements, lengths, subtopics, narratives)
 
 
@@ -173,10 +179,16 @@ class Content:
         corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
         return found | (corpus if self.count.n_documents else {})
 
+    def keeping(self, before: Loaded | None) -> "Content":
+        """Return the same content; if it has no narratives, those of the same queries stay."""
+        own = self.narratives is not None and len(self.narratives)
+        same = before and before.queries.fingerprint == self.fingerprints["queries"]
+        return self if own or not same else dataclasses.replace(self, narratives=None)
+
     def of(self, queries: DataFrame) -> "Content":
         """Return the same content with only some of its queries."""
         return dataclasses.replace(
-            self, queries=queries, narratives=_asked(self.narratives, queries)
+            self, queries=queries, narratives=of_queries(self.narratives, queries)
         )
 
 
@@ -192,7 +204,7 @@ def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> C
         if number % BATCH == 0:
             bench.progress(number, 0, "documents read")
     seconds = time.perf_counter() - start
-    told = _asked(origin.narratives(), queries)
+    told = of_queries(origin.narratives(), queries)
     return Content(queries, judgements, count, seconds, told, subtopics)
 
 
@@ -211,25 +223,11 @@ def publish(
     """Publish the corpus that was read, and parts of these kinds; `about` is added to the
     provenance. `command` reproduces it, if that is not the dataset's own command. `new` and
     `replace` are as in `load`. Raises Conflict if the source has changed or the name is taken."""
-    count = content.count
-    about = provenance.record(
-        command or origins.command(dataset, origin),
-        content.seconds,
-        dataset=dataset.record(),
-        source=origin.identity(),
-        sha256=origins.digests(origin),
-        called=origins.names(dataset, origin),
-        documents=count.n_documents,
-        queries_of_all_splits=_summary(origin.all_queries()),
-        **origin.told(),
-        words=_words(count),
-        narratives=0 if content.narratives is None else len(content.narratives),
-        subtopics=content.subtopics is not None,
-        judgements_of_unknown_documents=_unknown(content.judgements, count),
-        **about,
-    )
+    content = content.keeping(stored(bench.store, dataset))
+    words = command or origins.command(dataset, origin)
+    about = _about(dataset, origin, content, words, **about)
     with ExitStack() as last, bench.store.publishing(bench.job or f"load {dataset.name}") as parts:
-        _add_corpus(bench, parts, dataset, origin, count, about)
+        _add_corpus(bench, parts, dataset, origin, content.count, about)
         _add_split(parts, dataset, content, kinds, about)
         # The corpus was read twice, to compute its fingerprint and to write it.
         if origin.identity() != about["source"]:
@@ -243,7 +241,30 @@ def publish(
     return dataclasses.replace(loaded, before=before)
 
 
-def _asked(narratives: DataFrame | None, queries: DataFrame) -> DataFrame | None:
+def _about(
+    dataset: Dataset, origin: Source, content: Content, words: Sequence[str], **more: Any
+) -> dict[str, Any]:
+    """Return the provenance of the parts of a source; `words` is the command that makes them."""
+    count = content.count
+    return provenance.record(
+        words,
+        content.seconds,
+        dataset=dataset.record(),
+        source=origin.identity(),
+        sha256=origins.digests(origin),
+        called=origins.names(dataset, origin),
+        documents=count.n_documents,
+        queries_of_all_splits=_summary(origin.all_queries()),
+        **origin.told(),
+        words=_words(count),
+        narratives=0 if content.narratives is None else len(content.narratives),
+        subtopics=content.subtopics is not None,
+        judgements_of_unknown_documents=_unknown(content.judgements, count),
+        **more,
+    )
+
+
+def of_queries(narratives: DataFrame | None, queries: DataFrame) -> DataFrame | None:
     """Return the narratives of these queries."""
     if narratives is None:
         return None

@@ -407,7 +407,8 @@ class Form {
       else act();
     } else if (event.key in scroll && !/^button$/i.test(target.tagName ?? "")) {
       event.preventDefault();
-      this.document.scrollBy(0, scroll[event.key] * this.document.clientHeight);
+      const box = target === this.narrative ? target : this.document;
+      box.scrollBy(0, scroll[event.key] * box.clientHeight);
     }
   }
 
@@ -435,7 +436,6 @@ class Form {
     this.which = element("div", "which quiet");
     this.narrative = element("div", "narrative");
     this.narrative.dir = "auto";
-    this.narrative.tabIndex = 0;
     this.narrative.setAttribute("aria-label", "Narrative");
     this.question = element("div", "question", this.which, this.query, this.narrative);
     this.last = element("div", "last quiet");
@@ -492,11 +492,13 @@ class Form {
     this.query.replaceChildren(sheet.query);
     this.narrative.replaceChildren(sheet.narrative);
     this.narrative.hidden = !sheet.narrative;
-    if (this.asked !== sheet.query) this.narrative.scrollTop = 0;
-    const same = this.asked === sheet.query;
+    this.narrative.tabIndex = this.narrative.scrollHeight > this.narrative.clientHeight ? 0 : -1;
+    const asked = `${sheet.query}\n\n${sheet.narrative}`;
+    const same = this.asked === asked;
+    if (!same) this.narrative.scrollTop = 0;
     this.which.textContent = this.asked === null ? "Query" : same ? "Same query" : "New query";
     this.which.classList.toggle("changed", this.asked !== null && !same);
-    this.asked = sheet.query;
+    this.asked = asked;
     const remark = "No text was imported for this document: its id is shown.";
     const title = element("div", "title", ...marked(sheet.title));
     const body = sheet.bare ? element("div", "quiet", remark) : element("div", "", ...sheet.text.map(block));

@@ -26,11 +26,8 @@ data => {
 def data(turn: int, judged: int, saved: list[str], *, session: str = "one") -> dict[str, Any]:
     """What the server sends of a task of five pairs without guideline, all of them held."""
     sheet = {"query": "q", "title": "", "text": [["paragraph", ["words"]]], "bare": False}
-    told = ["Any <b>ship</b>.", *[""] * 4]
-    held = [
-        sheet | {"key": f"pair{place}", "title": [f"d{place}"], "narrative": told[place]}
-        for place in range(judged, 5)
-    ]
+    sheet["narrative"] = "Any <b>ship</b>.\n" * 40
+    held = [sheet | {"key": f"pair{place}", "title": [f"d{place}"]} for place in range(judged, 5)]
     return {
         "scope": "s",
         "task": "t",
@@ -69,10 +66,15 @@ def form(page: Page) -> Page:
 
 
 def test_a_narrative_is_shown_as_text_with_its_query(form: Page) -> None:
-    expect(form.get_by_label("Narrative")).to_have_text("Any <b>ship</b>.")
+    narrative = form.get_by_label("Narrative")
+    expect(narrative).to_contain_text("Any <b>ship</b>.")
+    form.add_style_tag(path=PROJECT / "pages" / "_judge" / "judge.css")
+    form.evaluate("data => window.show(data)", data(2, 0, []))
+    narrative.focus()
+    form.keyboard.press(" ")
     form.keyboard.press("1")
-    expect(form.get_by_text("1 of 5 judged", exact=True)).to_be_visible()
-    expect(form.get_by_label("Narrative")).to_be_hidden()
+    expect(form.locator(".which")).to_have_text("Same query")
+    assert narrative.evaluate("box => box.scrollTop") > 0, "read on by key, and still the same"
 
 
 def test_data_drawn_again_out_of_order_change_nothing(form: Page) -> None:

@@ -12,7 +12,8 @@ QRELS = "q1 0 d1 1\nq2 0 d2 0\n"
 TEXTS = {
     "queries.jsonl": (
         '{"_id": "q2", "text": "two", "metadata": {"narrative": "More.", "desc": "two "}}\n'
-        '{"_id": "q1", "text": "one, first", "narr": ["no"], "metadata": [], "desc": "\\ud83d"}\n'
+        '{"_id": "q1", "text": "one, first", "narr": ["no"], "metadata": {"narr": null},'
+        ' "desc": "\\ud83d"}\n'
     ),
     "topics.tsv": "q2\ttwo\n\nq1\tone, first\r\n",
     "topics.xml": (
@@ -28,7 +29,7 @@ TEXTS = {
 
 
 NARRATIVES = {
-    "queries.jsonl": [["q2", "More."]],
+    "queries.jsonl": [["q2", "More."], ["q1", "?"]],
     "topics.tsv": [],
     "topics.xml": [["q2", "which?\n\nany of them"]],
     "topics": [["q2", "More."], ["q1", "More."]],
@@ -81,6 +82,26 @@ def test_the_text_of_a_topic_is_whole(tmp_path: Path, marked: str) -> None:
     rest = "<topic number='q2'><title>two</title></topic>"
     texts = _source(tmp_path, f"<topics>{marked}\n{rest}</topics>").queries()["text"]
     assert list(texts) == [MARKED[marked], "two"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "narrative"),
+    [
+        ("<C-title>c</C-title><E-title>e</E-title><E-desc>de</E-desc><C-desc>dc</C-desc>", "dc"),
+        (
+            "<title>a</title><desc>Description</desc><narr>Narrative: Topic: <b>n</b></narr>",
+            "Topic: n",
+        ),
+        ("<title>a</title><desc>a</desc><narr> </narr><narr>n</narr>", "n"),
+        ("<title>a<narr> Narrative:\nNo.<p>But\nyes.", "No. But yes."),
+        ("<query>a</query><question>A?</question><narrative>A?</narrative>", "A?"),
+    ],
+)
+def test_a_narrative_is_in_the_language_of_the_text(
+    tmp_path: Path, topic: str, narrative: str
+) -> None:
+    origin = _source(tmp_path, f"<top><num>q1</num>{topic}</top><top><num>q2<title>b</top>")
+    assert origin.narratives().to_numpy().tolist() == [["q1", narrative]]
 
 
 def test_what_topics_hold_beside_the_texts_is_counted(tmp_path: Path) -> None:

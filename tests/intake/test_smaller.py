@@ -1,5 +1,6 @@
 """A sample of a collection: judged documents kept, others drawn with a seed."""
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from compute.intake import imports, smaller
 from compute.recompute import run
 from compute.store.loading import Loaded
 from tests.support import filled
-from tests.support.tiny import write_tiny
+from tests.support.tiny import QUERIES, write_tiny
 
 
 def documents_of(loaded: Loaded) -> set[str]:
@@ -21,6 +22,8 @@ def documents_of(loaded: Loaded) -> set[str]:
 def test_judged_documents_stay_and_the_seed_draws_the_others(tmp_path: Path) -> None:
     bench = filled.bench(tmp_path)
     source = write_tiny(tmp_path / "tiny")
+    told = [json.dumps(query | {"narr": f"of {query['_id']}"}) for query in QUERIES[:2]]
+    (source / "queries.jsonl").write_text("\n".join([*told, json.dumps(QUERIES[2])]), "utf-8")
     with (source / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
         corpus.writelines(
             f'{{"_id": "more{n}", "title": "", "text": "more {n}"}}\n' for n in range(9)
@@ -35,6 +38,8 @@ def test_judged_documents_stay_and_the_seed_draws_the_others(tmp_path: Path) -> 
     assert made.dataset.name == f"tiny-{n}-seed3"
     documents = documents_of(made)
     assert judged & every < documents < every and len(documents) == n
+    assert made.narratives and whole.narratives
+    assert made.narratives.fingerprint == whole.narratives.fingerprint
     again = smaller.sample(bench, tiny, n, seed=3, name="again")
     assert documents_of(again) == documents
     same = ["query_id", "doc_id", "relevance"]

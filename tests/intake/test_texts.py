@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from compute.exports.shipping import ship
 from compute.intake import imports, texts
 from compute.jobs.matrix import MISSING, cells
 from compute.recompute import run
-from compute.store import freshness
+from compute.store import damage, freshness
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
@@ -174,3 +175,60 @@ def test_what_is_not_stored_or_has_its_texts_is_said(
         texts.add_texts(bench, row, folder)
     with pytest.raises(Missing, match="absent is not stored"):
         texts.add_texts(bench, catalogue.own("absent", split="test"), folder)
+
+
+def _narratives(bench: Bench, row: Dataset) -> dict[str, str]:
+    """The stored narratives by query."""
+    part = run.stored_dataset(bench.store, row).narratives
+    return dict(run.read(part)[["query_id", "text"]].to_numpy().tolist()) if part else {}
+
+
+def _with_narratives(folder: Path, **told: str) -> Path:
+    """Give queries of a BEIR folder these narratives, by id."""
+    lines = [json.dumps(one | {"metadata": {"narrative": told.get(one["_id"])}}) for one in QUERIES]
+    (folder / "queries.jsonl").write_text("\n".join(lines), "utf-8")
+    return folder
+
+
+def test_narratives_come_from_topics_and_stay(
+    alone: tuple[Bench, Dataset], folder: Path, tmp_path: Path
+) -> None:
+    bench, row = alone
+    topics = tmp_path / "topics"
+    topics.write_text(
+        "<top>\n<num>q1\n<title>t\n<narr>Any.\n<p>But\n</top>\n<top><num>x<title>x</top>"
+    )
+    before = {part.identity: part.fingerprint for part in bench.store.parts()}
+    assert texts.brings_narratives(bench, row, topics)
+    assert texts.add_narratives(bench, row, topics).rows == 1
+    assert _narratives(bench, row) == {"q1": "Any. But"}
+    now = {part.identity: part.fingerprint for part in bench.store.parts()}
+    assert now.items() > before.items() and len(now) == len(before) + 1
+    # A collection without narratives brings texts, and takes no narrative away.
+    assert not texts.brings_narratives(bench, row, folder)
+    texts.add_texts(bench, row, folder)
+    assert _narratives(bench, row) == {"q1": "Any. But"}
+    assert texts.brings_narratives(bench, row, folder)
+    with pytest.raises(WrongInput, match="no narrative of a query of alone, whose texts are"):
+        texts.add_narratives(bench, row, folder)
+    texts.add_narratives(bench, row, _with_narratives(folder, q2="Two."))
+    assert _narratives(bench, row) == {"q2": "Two."}
+    with pytest.raises(Missing, match="absent is not stored"):
+        texts.add_narratives(bench, catalogue.own("absent", split="test"), folder)
+
+
+def test_narratives_change_with_their_dataset_only(bench: Bench, folder: Path) -> None:
+    plain = shutil.copytree(folder, folder.with_name("plain"))
+    imported = partial(imports.import_dataset, bench, "mine", replace=False)
+    row = imported(path=_with_narratives(folder, q1="One.")).dataset
+    assert _narratives(bench, row) == {"q1": "One."}
+    imported(path=plain)
+    assert _narratives(bench, row) == {"q1": "One."}, "the same queries, of which less is known"
+    with pytest.raises(Conflict, match=r"mine is already stored here \(1 narratives would go\)"):
+        imported(path=_with_narratives(plain, q1="Another."))
+    (bench.store.home / "parts" / "narratives").rename(bench.store.home / "lost")
+    assert _narratives(bench, row) == {}, "a score does not depend on them"
+    (part,) = bench.store.parts("narratives")
+    assert damage.mend(part).startswith("python -m compute add-texts mine FILE")
+    imported(path=folder)
+    assert _narratives(bench, row) == {"q1": "One."}

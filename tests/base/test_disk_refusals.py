@@ -108,6 +108,7 @@ def test_what_stands_behind_an_error_counts(tmp_path: Path) -> None:
         assert str(tmp_path) in str(disk_refusals.refusal(error, HOME))
 
 
+@pytest.mark.long
 def test_what_lacks_memory_says_so_whatever_library_meets_it() -> None:
     small = duckdb.connect(config={"memory_limit": "10MB", "max_temp_directory_size": "0KB"})
     much = "select sum(hash(a.range)) from range(3000000) a group by a.range order by 1"

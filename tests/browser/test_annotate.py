@@ -349,6 +349,7 @@ def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: 
     assert sources == ["person", "person", "withdrawn", "withdrawn"]
 
 
+@pytest.mark.long
 def test_a_hostile_document_and_guideline_stay_text(
     page: Page, address: str, judging: Judging
 ) -> None:

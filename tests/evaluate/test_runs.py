@@ -203,6 +203,7 @@ def test_a_query_whose_id_begins_like_a_comment_is_kept(tmp_path):
         read_trec(written(tmp_path, "#1 Q0 d1 1 nan s\n"))
 
 
+@pytest.mark.long
 def test_wrong_line_deep_in_a_long_file_is_named(tmp_path):
     lines = "".join(f"q{n} Q0 document-with-a-long-identifier 1 1.0 sys\n" for n in range(900_000))
     file = written(tmp_path, lines + "q Q0 d 1 one sys\n")

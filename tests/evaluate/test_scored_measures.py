@@ -137,6 +137,7 @@ def test_shipped_scores_stay_and_only_what_their_hits_reach_is_added(
     assert not recompute.score(away, loaded, hits, measures=["P@5"]).new
 
 
+@pytest.mark.long
 def test_added_judgements_score_no_run_by_a_measure_that_it_has_no_scores_of(
     bench: Bench, tiny: Dataset, run: Outcome, tmp_path: Path
 ) -> None:

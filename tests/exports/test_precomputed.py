@@ -144,6 +144,7 @@ def test_shipped_collections_are_compared_with_each_other(store: Store) -> None:
     assert set(overlap_select.vocabularies(cursor)["dataset"]) == set(COLLECTIONS)
 
 
+@pytest.mark.long
 def test_shipped_lengths_are_counted_from_what_ships(store: Store) -> None:
     cursor = open_version(store).cursor()
     counted = {part.identity[1:] for part in store.parts("length_counts")}

@@ -236,6 +236,7 @@ KNOWN = re.compile(
 )
 
 
+@pytest.mark.long
 @CASES
 @given(st.text(max_size=40) | st.text(alphabet="\\{}$&#^_~%<>|\"'`[]*-,−–†\n", max_size=40))
 def test_no_text_is_a_command_to_latex(text: str) -> None:

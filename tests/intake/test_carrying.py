@@ -88,6 +88,7 @@ def test_what_is_lost_is_reported_and_stays_unjudged(
         carrying.carry(bench, tiny, tiny)
 
 
+@pytest.mark.long
 def test_other_judgements_carried_before_are_replaced_only_on_request(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_killed_carrying_leaves_nothing(
     assert (bench.store.version(), bench.store.parts()) == before
 
 
+@pytest.mark.long
 def test_the_command_reports(
     bench: Bench,
     tiny: Dataset,

@@ -170,6 +170,7 @@ def test_the_joint_range_is_that_of_measures_with_one_to_rank_100(
     assert rows["least"].notna().all() == rows["most"].notna().all() == known
 
 
+@pytest.mark.long
 def test_a_run_that_is_elsewhere_or_out_of_date_is_told_so(stored: Bench, tmp_path: Path) -> None:
     qrels, two = tmp_path / "qrels.txt", [given(stored.store, word) for word in ("mine", "mine")]
     qrels.write_text("q1 0 d1 1\n", "utf-8")

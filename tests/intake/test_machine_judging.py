@@ -358,6 +358,7 @@ def test_a_document_without_text_is_not_asked_for(tmp_path: Path, server: Machin
     assert len(server.asked) == 2
 
 
+@pytest.mark.long
 def test_the_estimate_covers_what_is_spent(tmp_path: Path, server: Machine) -> None:
     bench = home(tmp_path, server, *SHIPS, "ż" * 9000)
     allowed(bench)

@@ -133,6 +133,7 @@ def test_what_ir_metadata_says_is_kept(bench: Bench, tiny: Dataset, tmp_path: Pa
     assert outcome.hits.provenance["ir_metadata"] == "tag: t\nmethod:\n  name: bm25"
 
 
+@pytest.mark.long
 def test_commands_ask_and_are_told(
     bench: Bench, tiny: Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 ) -> None:

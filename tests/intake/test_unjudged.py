@@ -89,6 +89,7 @@ def test_judgements_that_come_later_score_the_runs(bench: Bench, tmp_path: Path)
         imports.import_dataset(bench, other.dataset.name, qrels=qrels)
 
 
+@pytest.mark.long
 def test_judgements_bring_queries_that_no_run_answers(bench: Bench, tmp_path: Path) -> None:
     unjudged(bench, tmp_path)
     rows = {"q1": {"d2": 1}, "new": {"d1": 1}}
@@ -99,6 +100,7 @@ def test_judgements_bring_queries_that_no_run_answers(bench: Bench, tmp_path: Pa
     assert scores(bench, judged) == pytest.approx({"q1": 0.6309, "new": 0.0}, abs=1e-4)
 
 
+@pytest.mark.long
 def test_judgements_may_call_queries_by_their_texts(bench: Bench, tmp_path: Path) -> None:
     unjudged(bench, tmp_path)
     rows = [{"query": "one  wing", "expected": ["d1"]}]

@@ -159,6 +159,7 @@ def test_what_an_upload_replaces_is_kept_where_it_is_told_to(at_home: Bench) -> 
     assert [part.system for part in run_versions.stored(at_home.store)] == ["mine@1"]
 
 
+@pytest.mark.long
 def test_a_new_dataset_takes_no_other_s_place(at_home: Bench) -> None:
     options = {"split": "", "language": "en", "drop_self": False}
     order = {"as": ["qrels"], "name": "tiny", "options": options}
@@ -292,6 +293,7 @@ def test_texts_are_added_from_an_archive_and_what_is_refused_says_why(
     )
 
 
+@pytest.mark.long
 def test_the_look_says_that_an_archive_is_another_collection(
     at_home: Bench, tmp_path: Path
 ) -> None:

@@ -340,6 +340,7 @@ def test_only_an_empty_home_is_restored_into(
     assert "contains other files (thesis.txt)" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_one_command_moves_a_state_to_postgresql(
     at: Path, postgres: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -374,6 +375,7 @@ def killed(settings: Settings, place: str, calls: int, *command: str) -> bool:
     return found.returncode == -9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_a_killed_backup_leaves_the_one_before_and_the_next_goes_on(
     tmp_path: Path, kill: int

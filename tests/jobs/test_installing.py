@@ -122,6 +122,7 @@ def test_halves_are_installed_and_an_interrupted_one_is_repaired(project: Path) 
     assert imports(project, "large") and marks(project) == {"look", "installed"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_stopping_the_dashboard_ends_the_installation(project: Path, how: signal.Signals) -> None:
     folder = project / "environment"

@@ -122,6 +122,7 @@ def test_the_worker_starts_once_all_packages_are_installed(
     until(lambda: jobs.workers_alive(settings), "a worker")
 
 
+@pytest.mark.long
 def test_jobs_says_that_packages_are_being_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

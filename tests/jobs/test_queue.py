@@ -278,6 +278,7 @@ def test_a_dead_database_is_one_sentence(store: Store) -> None:
         records.jobs(dead, 1)
 
 
+@pytest.mark.long
 def test_watching_jobs_loads_neither_dbos_nor_what_computes(store: Store) -> None:
     jobs.start(store, "run", ["bm25"], ["tiny"])
     script = """

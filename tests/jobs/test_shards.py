@@ -196,6 +196,7 @@ def divided_equals_undivided(bench: Bench, name: str) -> None:
     assert alone.equals(divided)
 
 
+@pytest.mark.long
 def test_counts_of_words_in_shards_are_those_of_the_undivided_corpus(tmp_path: Path) -> None:
     bench = home(tmp_path)
     loaded = loading.load(bench, known_datasets(bench.store.parts())["many"])

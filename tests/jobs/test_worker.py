@@ -134,6 +134,7 @@ def test_several_workers_are_started_and_stopped_together(tmp_path: Path) -> Non
     assert jobs.workers_alive(settings) == []
 
 
+@pytest.mark.long
 def test_a_worker_that_is_told_to_stop_again_and_again_ends(tmp_path: Path) -> None:
     """A signal comes to the whole group of processes, and by the leash: twice at once."""
     settings = tiny_home(tmp_path).settings

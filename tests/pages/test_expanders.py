@@ -24,6 +24,7 @@ def asked(question: str) -> float:
     return REGISTRY.get_sample_value("beirscope_answers_total", {"question": question}) or 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "question", "key"),
     [

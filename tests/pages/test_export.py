@@ -35,6 +35,7 @@ def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_a
     assert labels == ["Download this page (ZIP)"]
 
 
+@pytest.mark.long
 def test_a_view_is_saved_with_every_picker_in_its_address(leaderboard: AppTest) -> None:
     with zipfile.ZipFile(io.BytesIO(leaderboard.session_state["_run"].save())) as packed:
         where = packed.read("address.txt").decode()

@@ -29,6 +29,7 @@ def shown(app: AppTest) -> list[str]:
     return [one.label for one in app.expander]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 @pytest.mark.parametrize("file", NUMBERS)
 def test_every_page_with_numbers_says_under_them_how_they_were_made(file: str) -> None:

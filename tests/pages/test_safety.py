@@ -69,6 +69,7 @@ def _of_call(name: str, keywords: list[ast.keyword]) -> Iterator[str]:
         yield f"{name} without weights_only"
 
 
+@pytest.mark.long
 def test_nothing_runs_what_it_reads() -> None:
     found = {str(file): list(_faults(ast.parse(file.read_text("utf-8")))) for file in SOURCES}
     assert len(found) > 100

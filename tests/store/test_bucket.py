@@ -335,6 +335,7 @@ def write(there: S3FileSystem, place: str, name: str, content: bytes = b"") -> N
         file.write(content)
 
 
+@pytest.mark.long
 def test_an_object_whose_upload_was_cut_off_is_damage_and_is_put_again(
     place: str, there: S3FileSystem, tmp_path: Path, emptied: Callable[[Store], Store]
 ) -> None:

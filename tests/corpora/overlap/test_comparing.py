@@ -203,6 +203,7 @@ def test_the_words_that_a_pair_shares_and_those_that_set_it_apart(
     assert set(apart.loc[apart["side"] == "dataset", "term"]) == {"füße x_1", "x_1 ٣"}
 
 
+@pytest.mark.long
 def test_what_sets_a_pair_apart_is_no_frequent_word_of_both(bench: Bench, tmp_path: Path) -> None:
     # "the" differs more in share, .5 and .6; "cat" and "dog" tell which corpus it is.
     for name, words in (("one", ["the"] * 50 + ["cat"] * 8), ("two", ["the"] * 60 + ["dog"] * 2)):

@@ -291,6 +291,7 @@ def test_ndcg_of_graded_worlds_is_close_to_unbiased(n_levels: int) -> None:
     assert abs(np.mean(errors)) < 0.25
 
 
+@pytest.mark.long
 def test_of_equal_chances_average_precision_agrees_with_inferred() -> None:
     """infAP (Yilmaz and Aslam 2006), as trec_eval has it, from the same samples of the pool."""
     frame, grades = drawn(12, 30, seed=4)

@@ -75,6 +75,7 @@ def _scores(store: Store, capsys: pytest.CaptureFixture[str], measure: str) -> p
     return pd.DataFrame(json.loads(capsys.readouterr().out))
 
 
+@pytest.mark.long
 def test_every_mean_is_that_of_show_scores(
     site: Path, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +89,7 @@ def test_every_mean_is_that_of_show_scores(
             assert plain(value, 4) in board or plain(value) in board
 
 
+@pytest.mark.long
 def test_two_systems_are_compared_as_the_page_does(site: Path, store: Store) -> None:
     """RR@10: mine has 1, 1 and 1/2; other 1/2, 1/2 and 1. Differences +1/2, +1/2, −1/2."""
     found = piece(site, "scores-0-tiny-rr10")
@@ -108,6 +110,7 @@ def test_two_systems_are_compared_as_the_page_does(site: Path, store: Store) -> 
     assert p.endswith(f"{page['p_t']:.3f}"[1:]) and adjusted.endswith(f"{pair:.3f}".lstrip("0"))
 
 
+@pytest.mark.long
 def test_a_measure_that_leaves_queries_out_is_tested_on_what_both_have(site: Path) -> None:
     """Third answers no q3, so it has no Hole@10 there."""
     found = piece(site, "scores-0-tiny-hole10")
@@ -115,6 +118,7 @@ def test_a_measure_that_leaves_queries_out_is_tested_on_what_both_have(site: Pat
     assert {tuple(row[:2]): row[7] for row in found["pairs"]} == {(0, 1): 3, (0, 2): 2, (1, 2): 2}
 
 
+@pytest.mark.long
 def test_lists_have_ids_ranks_and_grades_and_no_texts_unless_asked(site: Path) -> None:
     of = piece(site, "queries-0-tiny")
     assert of["queries"] == ["q1", "q2", "q3"] and of["relevant"] == [2, 2, 1]
@@ -137,6 +141,7 @@ def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Pat
     assert allowed.isdisjoint({"nfcorpus", "signal1m", "robust04", "msmarco", "trec-covid"})
 
 
+@pytest.mark.long
 def test_each_run_has_the_command_that_makes_it_again(site: Path) -> None:
     made = html.unescape((site / "made" / "tiny.html").read_text("utf-8"))
     assert "import-run some.run --dataset tiny" in made

@@ -101,6 +101,7 @@ encoding.in_shards(Path(sys.argv[1]), Path(sys.argv[2]), "x", lambda: encode, la
 """
 
 
+@pytest.mark.long
 def test_a_killed_encoding_keeps_its_finished_shards(
     documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_bounds_are_means_over_the_queries(judged: Path) -> None:
     assert (evil["n_holes"], evil["hole"], evil["hole_beir"]) == (1, 0.25, 0.05)
 
 
+@pytest.mark.long
 def test_a_score_in_the_interval_is_the_stored_one(judged: Path) -> None:
     for added in (False, True):
         with cursor(judged, added=added) as one:

@@ -89,6 +89,7 @@ def test_an_import_changes_nothing_at_first_sight(home: Path, at: Callable[..., 
     assert datasets_of(at(**OWN)) == {"one", "two"}
 
 
+@pytest.mark.long
 def test_the_order_of_one_dataset_opens_from_the_address(at: Callable[..., Shown]) -> None:
     shown = at(**OWN, over="two")
     assert "Mean over two, 40 judged queries." in shown.words
@@ -160,6 +161,7 @@ def test_every_measure_has_an_order(at: Callable[..., Shown], measure: str) -> N
     assert at(**OWN, measure=measure).figure("order")["data"]
 
 
+@pytest.mark.long
 def test_of_holes_the_fewest_come_first(at: Callable[..., Shown]) -> None:
     order = list(means(at(**OWN, measure="Hole@10", added=True)).values())
     assert order == sorted(order)
@@ -184,6 +186,7 @@ def test_every_printed_table_and_measure_draws(bare: Ask) -> None:
             assert cast(Any, found.part).drawn(theme="light").data
 
 
+@pytest.mark.long
 def test_print_has_no_intervals_of_few_datasets_and_says_nothing_of_one(
     at: Callable[..., Shown],
 ) -> None:
@@ -229,6 +232,7 @@ def test_the_table_of_a_collection_of_one_query_has_no_order(tmp_path: Path) -> 
     assert "no ranks" in shown.words
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_only_datasets_that_all_have_is_a_switch(at: Callable[..., Shown]) -> None:
     assert "19 datasets, 10 systems" in at(numbers="Published", table="BEIR v4, Table 2").words

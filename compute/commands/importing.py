@@ -110,10 +110,7 @@ def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
-    if path and texts.brings_narratives(bench, row, path):
-        told = f"narratives of {counted(texts.add_narratives(bench, row, path).rows, 'query')}"
-    else:
-        told = texts.said(texts.add_texts(bench, row, path))
+    told = texts.add(bench, row, path)
     done(bench)
     printable.say(f"{row.name}: {told}")
     return 0

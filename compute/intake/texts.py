@@ -59,15 +59,24 @@ def add_texts(
         return loaded
 
 
-def brings_narratives(bench: Bench, dataset: Dataset, path: Path) -> bool:
-    """Return whether a file can only bring narratives: topics, or texts that are already stored."""
+def add(bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str = "") -> str:
+    """Add texts to a dataset as `add_texts` does or, if a file can only bring narratives, these;
+    return a clause on what was added. Raises as both do."""
+    if path is None or not _brings_narratives(bench, dataset, path):
+        return said(add_texts(bench, dataset, path, called=called))
+    part = add_narratives(bench, dataset, path, called=called)
+    return f"narratives of {counted(part.rows, 'query')}"
+
+
+def _brings_narratives(bench: Bench, dataset: Dataset, path: Path) -> bool:
+    """Return whether a file is of topics, or can only have texts that are already stored."""
     first = [] if path.is_dir() or zipfile.is_zipfile(path) else trec.lines(path, 20)
     found = stored(bench.store, dataset)
     here = found is not None and found.documents is not None
     return here or topics.is_topics("".join(first).encode())
 
 
-def add_narratives(bench: Bench, dataset: Dataset, path: Path) -> Part:
+def add_narratives(bench: Bench, dataset: Dataset, path: Path, *, called: str = "") -> Part:
     """Store the narratives of a stored dataset's queries, in place of earlier ones, from TREC
     topics, a queries.jsonl, or a BEIR folder or archive. Nothing else changes. Raises Missing if
     the dataset is not stored, and WrongInput if the file has no narrative of its queries."""
@@ -79,15 +88,15 @@ def add_narratives(bench: Bench, dataset: Dataset, path: Path) -> Part:
         rows = of_queries(told, read(found.queries))
         if rows is None or rows.empty:
             raise WrongInput(
-                f"{path} has no narrative of a query of {dataset.name}"
+                f"{called or path} has no narrative of a query of {dataset.name}"
                 + ", whose texts are already here" * (found.documents is not None)
                 + ": give TREC topics with <desc> or <narr>, or queries.jsonl with these fields"
             )
-        words = ["add-texts", dataset.name, path.name]
+        words = ["add-texts", dataset.name, called or path.name]
         about = provenance.record(words, time.perf_counter() - start)
         with bench.store.publishing(shlex.join(words)) as parts:
-            called = fingerprint(KIND, [queries_fingerprint(rows)])
-            parts.add(KIND, rows, dataset=dataset.name, fingerprint=called, provenance=about)
+            mark = fingerprint(KIND, [queries_fingerprint(rows)])
+            parts.add(KIND, rows, dataset=dataset.name, fingerprint=mark, provenance=about)
     part = bench.store.part(KIND, dataset.name)
     assert part is not None
     return part

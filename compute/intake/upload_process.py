@@ -97,7 +97,7 @@ def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
     """Return the report on a file with texts of queries or documents; return others unchanged."""
     try:
         unpacked_size.require(path, bench.settings.home)
-        texts, _, left_out = texts_of(path)
+        texts, narratives, left_out = texts_of(path)
     except (BeirscopeError, UnicodeError):
         return report
     if not texts or any("\t" in text for text in texts.values()):
@@ -106,7 +106,8 @@ def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
     found = doctor.Finding("fields", left_out.total(), told, where, "left out", False)
     findings = (found,) if told else ()
     kind = "documents" if _is_corpus(path) else "queries"
-    return doctor.Report(str(path), kind, {kind: len(texts)}, findings)
+    counts = {kind: len(texts), "narratives": len(narratives)}
+    return doctor.Report(str(path), kind, {of: n for of, n in counts.items() if n}, findings)
 
 
 def _is_corpus(path: Path) -> bool:
@@ -228,13 +229,13 @@ def _carry(bench: Bench, old: str, new: str) -> Answer:
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Add texts to a dataset: from the only file or, if there is none, from its own source."""
+    """Add texts or narratives to a dataset: from the only file, or else from its own source."""
     row = dataset(order["dataset"], own_datasets(bench.store))
     path, called = (*order["files"], ("", row.title))[0]
 
     def take() -> Answer:
         file = Path(path) if path else None
-        return {"said": texts.said(texts.add_texts(bench, row, file, called=called))}
+        return {"said": texts.add(bench, row, file, called=called)}
 
     yield {"file": called, "system": ""} | _answered(bench, take)
     _finish(bench)

@@ -35,6 +35,7 @@ from pages._shared.uploaded import File
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
 _TEXTS = (_ARCHIVE, "documents")
+_ADDED = (*_TEXTS, "queries")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
 """Kinds of files that define a dataset, with their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
@@ -77,7 +78,7 @@ def section() -> None:
         _new_dataset(reports, files)
     elif "qrels" in kinds and len(files) == 1 and _is_fit(reports[0], "qrels"):
         _judgements(to, files)
-    elif len(files) == 1 and reports[0]["report"]["kind"] in _TEXTS and _ARCHIVE in kinds:
+    elif len(files) == 1 and reports[0]["report"]["kind"] in {*_ADDED} & {*kinds}:
         _texts(to, reports[0], files)
     else:
         _runs(to, reports, files)
@@ -101,7 +102,7 @@ def _dataset() -> str:
 def _addable(to: str) -> list[str]:
     """Return the kinds of files that a stored dataset takes."""
     is_unjudged = to in set(read(catalogue.unjudged, added=False)["dataset"])
-    return ["run", *_TEXTS * _lacks_texts(to), *["qrels"] * is_unjudged]
+    return ["run", "queries", *_TEXTS * _lacks_texts(to), *["qrels"] * is_unjudged]
 
 
 def _lacks_texts(to: str) -> bool:
@@ -129,8 +130,9 @@ def _asked(to: str) -> str:
             "Drop everything here: BEIR zip, qrels, topics and run files (TREC, JSON, CSV, Parquet"
             " and others). Runs are enough"
         )
-    texts = "; or the missing texts: corpus.jsonl, or a BEIR zip" if _lacks_texts(to) else ""
-    return f"Run files: TREC, JSON, CSV, Parquet and others, plain or compressed{texts}"
+    texts = "; the missing texts (corpus.jsonl, or a BEIR zip)" if _lacks_texts(to) else ""
+    runs = "Run files: TREC, JSON, CSV, Parquet and others, plain or compressed"
+    return f"{runs}{texts}; or topics with narratives"
 
 
 def _looked_at(to: str, files: Sequence[File]) -> Answers:
@@ -309,15 +311,16 @@ def _several(names: Sequence[str]) -> str:
 
 def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
     """Draw the button that adds texts to a dataset, or say why the texts do not fit."""
-    st.header("Add texts", anchor=False)
+    kind = "narratives" if answer["report"]["kind"] == "queries" else "texts"
+    st.header(f"Add {kind}", anchor=False)
     if answer["report"]["refused"]:
         st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
         return
     drawing.caption(
-        f"The documents match {to}.",
-        "Only texts are added; runs, judgements and costs do not change.",
+        f"The documents match {to}." * (kind == "texts"),
+        f"Only {kind} are added; runs, judgements and costs do not change.",
     )
-    if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):
+    if st.button(escaping.text(f"Add the {kind} of {to}"), type="primary"):
         _done(to, _work("Taking in", files, "take texts", dataset=to), [])
 
 

@@ -199,19 +199,16 @@ def test_narratives_come_from_topics_and_stay(
         "<top>\n<num>q1\n<title>t\n<narr>Any.\n<p>But\n</top>\n<top><num>x<title>x</top>"
     )
     before = {part.identity: part.fingerprint for part in bench.store.parts()}
-    assert texts.brings_narratives(bench, row, topics)
-    assert texts.add_narratives(bench, row, topics).rows == 1
+    assert texts.add(bench, row, topics) == "narratives of 1 query"
     assert _narratives(bench, row) == {"q1": "Any. But"}
     now = {part.identity: part.fingerprint for part in bench.store.parts()}
     assert now.items() > before.items() and len(now) == len(before) + 1
     # A collection without narratives brings texts, and takes no narrative away.
-    assert not texts.brings_narratives(bench, row, folder)
-    texts.add_texts(bench, row, folder)
+    assert texts.add(bench, row, folder) == "texts of 6 documents and 3 queries"
     assert _narratives(bench, row) == {"q1": "Any. But"}
-    assert texts.brings_narratives(bench, row, folder)
     with pytest.raises(WrongInput, match="no narrative of a query of alone, whose texts are"):
-        texts.add_narratives(bench, row, folder)
-    texts.add_narratives(bench, row, _with_narratives(folder, q2="Two."))
+        texts.add(bench, row, folder)
+    texts.add(bench, row, _with_narratives(folder, q2="Two."))
     assert _narratives(bench, row) == {"q2": "Two."}
     with pytest.raises(Missing, match="absent is not stored"):
         texts.add_narratives(bench, catalogue.own("absent", split="test"), folder)

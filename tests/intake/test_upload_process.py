@@ -287,10 +287,13 @@ def test_texts_are_added_from_an_archive_and_what_is_refused_says_why(
     command = at_home.store.parts("documents", "alone")[0].provenance["command"]
     assert command == "python -m compute add-texts alone tiny.zip"
     (again,) = asked(at_home, "take texts", archive, dataset="alone")
-    assert (again["ok"], again["said"]) == (
-        False,
-        "the texts of alone are already here: there is nothing to add",
-    )
+    told = "tiny.zip has no narrative of a query of alone, whose texts are already here: "
+    assert not again["ok"] and again["said"].startswith(told)
+    topics = {"topics.txt": b"<top><num>q1<title>t<narr>n</top><top><num>q2<title>u</top>"}
+    seen = asked(at_home, "look", topics, dataset="alone")[0]["report"]
+    assert (seen["kind"], seen["counts"]) == ("queries", {"queries": 2, "narratives": 1})
+    (added,) = asked(at_home, "take texts", topics, dataset="alone")
+    assert (added["ok"], added["said"]) == (True, "narratives of 1 query")
 
 
 @pytest.mark.long

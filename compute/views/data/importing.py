@@ -13,7 +13,7 @@ from compute.base.words import counted
 Record = Mapping[str, Any]
 """A report of `intake.doctor`, as JSON values."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
-_ONE |= {"document texts": "document text"}
+_ONE |= {"document texts": "document text", "narratives": "narrative"}
 YES = "yes"
 ROLE, CHUNKS, FRACTIONS = "run or judgements?", "chunks of documents", "--levels or --round"
 QUESTIONS = (ROLE, CHUNKS, FRACTIONS)

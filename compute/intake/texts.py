@@ -15,9 +15,10 @@ from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, shown
 from compute.corpora import lengths
-from compute.datasets import Dataset, layout, topics, trec, unpacked_size
+from compute.datasets import Dataset, compressed, layout, topics, trec, unpacked_size
 from compute.datasets.fingerprints import queries_fingerprint
 from compute.datasets.reading import BeirSource, PyDocs, Source, open_path, source
+from compute.datasets.records import BadLine, query
 from compute.datasets.without_documents import texts_of
 from compute.recompute.run import read, stored_dataset
 from compute.store import provenance
@@ -62,6 +63,8 @@ def add_texts(
 def add(bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str = "") -> str:
     """Add texts to a dataset as `add_texts` does or, if a file can only bring narratives, these;
     return a clause on what was added. Raises as both do."""
+    if path is not None and path.exists():
+        compressed.refuse_special(path)
     if path is None or not _brings_narratives(bench, dataset, path):
         return said(add_texts(bench, dataset, path, called=called))
     part = add_narratives(bench, dataset, path, called=called)
@@ -69,11 +72,19 @@ def add(bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str
 
 
 def _brings_narratives(bench: Bench, dataset: Dataset, path: Path) -> bool:
-    """Return whether a file is of topics, or can only have texts that are already stored."""
-    first = [] if path.is_dir() or zipfile.is_zipfile(path) else trec.lines(path, 20)
+    """Return whether a file is of topics, or of queries with narratives, or can only have texts
+    that are already stored."""
     found = stored(bench.store, dataset)
-    here = found is not None and found.documents is not None
-    return here or topics.is_topics("".join(first).encode())
+    if found is not None and found.documents is not None:
+        return True
+    if path.is_dir() or zipfile.is_zipfile(path):
+        return False
+    lines = [line for line in trec.lines(path, 20) if line.strip()]
+    of_topics = topics.is_topics("".join(lines).encode())
+    with suppress(BadLine):
+        of_queries = any('"title"' not in line and query(line).narrative for line in lines)
+        return of_topics or of_queries
+    return of_topics
 
 
 def add_narratives(bench: Bench, dataset: Dataset, path: Path, *, called: str = "") -> Part:
@@ -95,6 +106,8 @@ def add_narratives(bench: Bench, dataset: Dataset, path: Path, *, called: str = 
         words = ["add-texts", dataset.name, called or path.name]
         about = provenance.record(words, time.perf_counter() - start)
         with bench.store.publishing(shlex.join(words)) as parts:
+            if bench.store.part("queries", dataset.name) != found.queries:
+                raise Conflict(f"{dataset.name} has been replaced or removed: check it again")
             mark = fingerprint(KIND, [queries_fingerprint(rows)])
             parts.add(KIND, rows, dataset=dataset.name, fingerprint=mark, provenance=about)
     part = bench.store.part(KIND, dataset.name)
@@ -170,8 +183,6 @@ def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content
     known_documents = concat([judgements, *ranked])
     content = look(bench, origin, known_documents)
     content = dataclasses.replace(content, judgements=judgements)
-    if content.narratives is not None and content.narratives.empty:
-        content = dataclasses.replace(content, narratives=None)
     if not content.count.n_documents:
         raise WrongInput(f"{where} contains no document: give a BEIR archive or corpus.jsonl")
     known = set(read(found.queries)["query_id"])
@@ -183,6 +194,10 @@ def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content
         )
     texts = content.queries
     content = content.of(texts[texts["query_id"].isin(known)].reset_index(drop=True))
+    if found.narratives is not None and (told := content.narratives) is not None:
+        kept = read(found.narratives)[list(told)]
+        both = concat([told, kept[~kept["query_id"].isin(told["query_id"])]], ignore_index=True)
+        content = dataclasses.replace(content, narratives=both)
     if found.lengths is None:
         _refuse_strange(name, known_documents, content, where)
     elif not _is_known(found, content):

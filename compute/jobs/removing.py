@@ -104,6 +104,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
     nouns |= {GRADES: "machine grade", "query_labels": "query label", "leakage": "leaked text"}
     nouns |= {"carried": "carried judgement", "printed": "printed score"}
+    nouns |= {"narratives": "narrative"}
     words = [counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
     runs = [part.system for part in parts if part.kind == "hits"]
     which = f"{runs[0]}, " if len(runs) == 1 else ""

@@ -81,17 +81,13 @@ def load(
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
-    # A dataset that was stored before narratives were kept, or lost its own, is read again if its
-    # source is given.
-    whole = (
-        loaded is not None
-        and not loaded.queries.shipped
-        and (
-            origin is None
-            or loaded.narratives is not None
-            or loaded.queries.provenance.get("narratives") == 0
-        )
-    )
+    whole = loaded is not None and not loaded.queries.shipped
+    # A dataset that was stored before words of every script were counted or narratives were kept,
+    # or that lost its narratives, is read again if its source is given.
+    if loaded is not None and origin is not None:
+        about = loaded.queries.provenance
+        has_narratives = loaded.narratives is not None or about.get("narratives") == 0
+        whole = whole and "words" in about and has_narratives
     try:
         origin = origin or source(dataset, bench.settings)
     except Missing:
@@ -179,10 +175,11 @@ class Content:
         corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
         return found | (corpus if self.count.n_documents else {})
 
-    def keeping(self, before: Loaded | None) -> "Content":
-        """Return the same content; if it has no narratives, those of the same queries stay."""
+    def keeping(self, before: Sequence[Part]) -> "Content":
+        """Return the same content; if it has no narratives, those stored for the same queries stay.
+        `before`: the stored queries, possibly damaged."""
         own = self.narratives is not None and len(self.narratives)
-        same = before and before.queries.fingerprint == self.fingerprints["queries"]
+        same = self.fingerprints["queries"] in [part.fingerprint for part in before]
         return self if own or not same else dataclasses.replace(self, narratives=None)
 
     def of(self, queries: DataFrame) -> "Content":
@@ -223,7 +220,7 @@ def publish(
     """Publish the corpus that was read, and parts of these kinds; `about` is added to the
     provenance. `command` reproduces it, if that is not the dataset's own command. `new` and
     `replace` are as in `load`. Raises Conflict if the source has changed or the name is taken."""
-    content = content.keeping(stored(bench.store, dataset))
+    content = content.keeping(bench.store.parts("queries", dataset.name))
     words = command or origins.command(dataset, origin)
     about = _about(dataset, origin, content, words, **about)
     with ExitStack() as last, bench.store.publishing(bench.job or f"load {dataset.name}") as parts:

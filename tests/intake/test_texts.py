@@ -210,8 +210,33 @@ def test_narratives_come_from_topics_and_stay(
         texts.add(bench, row, folder)
     texts.add(bench, row, _with_narratives(folder, q2="Two."))
     assert _narratives(bench, row) == {"q2": "Two."}
+    # What is lost comes from its source again, and narratives from elsewhere stay.
+    documents = bench.store.part("documents", "alone")
+    assert documents is not None
+    documents.path.unlink()
+    shutil.copytree(folder, tmp_path / "again")
+    (tmp_path / "again" / "queries.jsonl").write_text(
+        "".join(json.dumps(query) + "\n" for query in QUERIES), "utf-8"
+    )
+    imports.import_dataset(bench, "alone", path=tmp_path / "again", replace=False)
+    assert _narratives(bench, row) == {"q2": "Two."}
     with pytest.raises(Missing, match="absent is not stored"):
         texts.add_narratives(bench, catalogue.own("absent", split="test"), folder)
+
+
+def test_narratives_of_a_collection_join_those_that_are_stored(
+    alone: tuple[Bench, Dataset], folder: Path, tmp_path: Path
+) -> None:
+    bench, row = alone
+    lines = (json.dumps({"_id": name, "text": "t", "desc": f"of {name}"}) for name in ("q1", "q2"))
+    (tmp_path / "queries.jsonl").write_text("\n".join(lines), "utf-8")
+    assert texts.add(bench, row, tmp_path / "queries.jsonl") == "narratives of 2 queries"
+    assert bench.store.part("documents", "alone") is None, "queries are no corpus"
+    _with_narratives(folder, q2="Two.")
+    with (folder / "queries.jsonl").open("a", encoding="utf-8") as file:
+        file.write('\n{"_id": "other", "text": "t", "narrative": "n"}')
+    texts.add(bench, row, folder)
+    assert _narratives(bench, row) == {"q2": "Two.", "q1": "of q1"}
 
 
 def test_narratives_change_with_their_dataset_only(bench: Bench, folder: Path) -> None:

@@ -28,7 +28,7 @@ QUICK = (WORDS, RELEVANT, FIRST)
 UNTESTED = {
     ANSWERED: "Groups made from the scores cannot be tested; Dataset shows them.",
     REASON: "Groups by reason are tested only on runs that were stored after the last reason was"
-    " noted; Dataset shows these groups.",
+    " given; Dataset shows these groups.",
     RARE: "Grouping by rare words needs the word counts: python -m compute overlap compute.",
 }
 """Reasons why a key is not offered."""

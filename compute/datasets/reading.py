@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,7 +40,7 @@ class Source(ABC):
 
     def narratives(self) -> DataFrame | None:
         """Return query_id and text of the queries' narratives; None if the stored ones count."""
-        return records.narratives([])
+        return narratives_of([])
 
     def subtopics(self) -> DataFrame | None:
         """Return query_id, doc_id, subtopic, relevance, or None if subtopics were not judged."""
@@ -136,7 +136,7 @@ class BeirSource(Source):
 
     def narratives(self) -> DataFrame | None:
         """Return query_id and text of the narratives in queries.jsonl; None without this file."""
-        return records.narratives(self._asked.values()) if self.stored is None else None
+        return narratives_of(self._asked.values()) if self.stored is None else None
 
     def all_queries(self) -> DataFrame:
         """Return the queries (query_id, text) of all splits, in file order."""
@@ -305,6 +305,12 @@ class PyDocs(Source):
             "version": installed,
             "builder": pydocs.BUILDER_VERSION,
         }
+
+
+def narratives_of(queries: Iterable[Query]) -> DataFrame:
+    """Return query_id and text (the narrative) of the queries that have one, in order."""
+    rows = [(one.query_id, one.narrative) for one in queries if one.narrative]
+    return DataFrame(rows, columns=["query_id", "text"], dtype="str")
 
 
 def source(dataset: Dataset, settings: Settings) -> Source:

@@ -5,8 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
-from pandas import DataFrame
-
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
 from compute.datasets.names import column_of
@@ -154,12 +152,6 @@ def narrative(text: str, paragraphs: Iterable[str]) -> str:
     of a surrogate pair, which is no character, becomes a question mark."""
     found = dict.fromkeys(one.strip().encode("utf-8", "replace").decode() for one in paragraphs)
     return "\n\n".join(one for one in found if one and one != text.strip())
-
-
-def narratives(queries: Iterable[Query]) -> DataFrame:
-    """Return query_id and text (the narrative) of the queries that have one, in order."""
-    rows = [(one.query_id, one.narrative) for one in queries if one.narrative]
-    return DataFrame(rows, columns=["query_id", "text"], dtype="str")
 
 
 def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:

@@ -13,7 +13,7 @@ from pandas import DataFrame
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
 from compute.datasets import compressed, layout, records, shapes, topics
-from compute.datasets.reading import QrelsOnly
+from compute.datasets.reading import QrelsOnly, narratives_of
 from compute.datasets.records import BadLine, Query, refuse
 
 
@@ -93,7 +93,7 @@ def texts_of(path: Path) -> Texts:
             )
         texts[query.query_id] = query.text
         told.append(query)
-    return Texts(texts, records.narratives(told), left_out)
+    return Texts(texts, narratives_of(told), left_out)
 
 
 def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:

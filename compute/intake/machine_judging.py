@@ -19,7 +19,8 @@ from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, 
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.datasets import DATASETS, Dataset, dataset, records
+from compute.datasets import DATASETS, Dataset, dataset
+from compute.datasets.reading import narratives_of
 from compute.intake import machine_grade_import as taking
 from compute.intake.machine_grade_import import Taken
 from compute.judgements import orders
@@ -279,7 +280,7 @@ def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
     files = {"queries": str(loaded.queries.path), "documents": str(loaded.documents.path)}
     with scratch() as database:
         database.register("given", pairs[["query_id", "doc_id", "place"]])
-        told = recompute.read(loaded.narratives) if loaded.narratives else records.narratives([])
+        told = recompute.read(loaded.narratives) if loaded.narratives else narratives_of([])
         database.register("narratives", told)
         return database.execute(_TEXTS, files | {"most": LONGEST}).df()
 

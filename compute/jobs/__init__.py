@@ -1,7 +1,7 @@
 """Jobs: computations that workers run in the background, queued by DBOS. Read `queue` first.
 Importing this package loads neither DBOS nor any code that computes."""
 
-from compute.jobs.kinds import KINDS
+from compute.jobs.kinds import KINDS, share
 from compute.jobs.logs import file as log_file
 from compute.jobs.logs import tail as log_tail
 from compute.jobs.matrix import Estimate, estimate, matrix

@@ -1,6 +1,6 @@
 """The kinds of jobs. A job is a list of targets, and each target goes through the kind's steps."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -9,6 +9,7 @@ from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
 from compute.intake.fetch import offers
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
+from compute.jobs.records import Job
 from compute.recompute import demo, training
 from compute.store import loading
 from compute.store.own_datasets import own_datasets
@@ -43,6 +44,22 @@ class Kind:
     def work(self) -> str:
         """The key of the steps on a target; kinds with the same steps share tasks."""
         return "+".join(self.steps)
+
+
+def share(job: Job, tasks: Iterable[Job]) -> float:
+    """Return the completed share of a job, from 0 to 1, from its tasks: each task counts alike, and
+    within a task each step of its kind, so that the share does not fall when a step begins."""
+    return min(sum(map(_share, tasks)) / max(len(job.targets), 1), 1.0)
+
+
+def _share(task: Job) -> float:
+    if not task.active:
+        return 1.0
+    at, kind = task.progress, KINDS.get(task.kind)
+    if at is None or kind is None or at.step not in kind.steps:
+        return 0.0
+    within = min(at.done / at.total, 1.0) if at.total else 0.0
+    return (kind.steps.index(at.step) + within) / len(kind.steps)
 
 
 def kinds(*rows: Kind) -> Mapping[str, Kind]:

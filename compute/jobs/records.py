@@ -86,21 +86,6 @@ class Job:
         return self.state in ACTIVE
 
     @property
-    def share(self) -> float:
-        """The completed share, from 0 to 1; the running step of a task counts in part."""
-        if self.counts is None:
-            return self._step_share() if self.state == RUNNING else float(self.state == DONE)
-        ended = sum(self.counts.get(state, 0) for state in (DONE, FAILED, CANCELLED))
-        running = self._step_share() if self.counts.get(RUNNING) else 0.0
-        return min((ended + running) / max(len(self.targets), 1), 1.0)
-
-    def _step_share(self) -> float:
-        if self.progress is None or not self.progress.total:
-            return 0.0
-        # A task with a finished step is not finished itself, so its share stays below 1.
-        return min(self.progress.done / self.progress.total, 1.0) * 0.9
-
-    @property
     def summary(self) -> str:
         """The outcome of its tasks, such as `7 of 20 done, 1 failed`."""
         counts = self.counts or {self.state: 1}

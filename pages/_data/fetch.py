@@ -86,7 +86,7 @@ def _progress(store: Store, before: Beat) -> None:
         if job.active:
             tasks = jobs.tasks(store.settings, job.id)
             running = [task for task in tasks if task.state == "running"]
-            st.progress(job.share, text=escaping.text(figures.title(job, running)))
+            st.progress(jobs.share(job, tasks), text=escaping.text(figures.title(job, running)))
     if any(job.active for job in found) and not jobs.workers_alive(store.settings):
         st.warning("No worker is running. Downloads wait until a worker is started (see Jobs).")
     if found and found[0].state == "failed":

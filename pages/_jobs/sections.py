@@ -259,8 +259,8 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
         with _line(job, names):
             _button("Cancel", job, "stop_circle", jobs.cancel, store.settings, job.id)
             details = _asked_for_details(job)
-        st.progress(job.share, text=escaping.text(job.summary))
         tasks = jobs.tasks(store.settings, job.id)
+        st.progress(jobs.share(job, tasks), text=escaping.text(job.summary))
         drawing.caption(figures.now(tasks, before, names, time.time()))
         # A line that appears only at times would move the page under the pointer.
         st.caption(_silence(store.settings, job, tasks) or "&nbsp;")

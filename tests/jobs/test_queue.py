@@ -106,7 +106,7 @@ def test_a_job_is_done_and_found_up_to_date_afterwards(store: Store) -> None:
     with worker(store.settings):
         until(lambda: jobs.workers_alive(store.settings), "a worker")
         done = ended(store.settings, asked.job)
-        assert (done.state, done.summary, done.share) == ("done", "2 of 2 done", 1.0)
+        assert (done.state, done.summary) == ("done", "2 of 2 done")
         nothing = jobs.start(store, "run", ["bm25"], ["tiny"])
         assert (nothing.job, nothing.up_to_date) == ("", (("bm25", "tiny"),))
         assert "recompute anyway" in nothing.sentence

@@ -17,7 +17,7 @@ from compute.corpora import lengths, overlap
 from compute.datasets import dataset as dataset_of
 from compute.datasets import published as in_print
 from compute.intake import clustering, translation
-from compute.jobs.kinds import corpora
+from compute.jobs.kinds import one_dataset_per_corpus
 from compute.reading import database
 from compute.store import loading
 from compute.store.loading import Bench
@@ -29,7 +29,7 @@ from compute.views.overlap import select as queries
 def compute_overlap(*datasets: options.Collections, again: options.Again = False) -> int:
     """Count the words of corpora, and compare them with all counted corpora."""
     bench = open_bench()
-    rows = corpora(bench.store, datasets)
+    rows = one_dataset_per_corpus(bench.store, datasets)
     if not rows:
         raise Missing("no documents are stored: name a dataset, such as scifact")
     for row in rows:

@@ -40,7 +40,8 @@ RANKED_LINE = trec.Layout(
     _LINE.what,
     tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
-"""Layout of a run line with the rank, which only `check` reads."""
+"""Layout of a run line with the rank, which `check` and `import-run` report on; a ranking ignores
+it."""
 _HITS = parquet_files.schema("query_id:large_string doc_id:large_string score:double")
 _LARGEST = 2**31 - 1
 """Maximum number of bytes in one piece of a column of type `string`."""

@@ -263,7 +263,7 @@ def import_run(
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"], how.fold)
+    run, met = _checked_and_ranked(bench, loaded, hits, order, file, content["drop_self"], how.fold)
     del hits  # This has millions of rows, of which only the run is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
@@ -309,7 +309,7 @@ def _another(
     if any(same.items() <= about.items() for about in known):
         return recompute.score(bench, loaded, first)
     drop, depth = content["drop_self"], first.provenance["depth"]
-    run, met = _ranked(bench, loaded, hits, order, file, drop, how.fold, depth)
+    run, met = _checked_and_ranked(bench, loaded, hits, order, file, drop, how.fold, depth)
     answered, told = len(run.top(1)), met.pop("remarks", [])
     if answered < loaded.queries.rows:
         told = [*told, f"answers {answered:,} of {loaded.queries.rows:,} queries"]
@@ -329,7 +329,7 @@ def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[st
     WrongInput and Unavailable as `import_run` does."""
     unpacked_size.require(file, bench.settings.home)
     _, hits, order, _ = _read(file, any_tag=True, how=None)
-    run, met = _ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)
+    run, met = _checked_and_ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)
     met |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "imported": True}
     return run, [*recompute.left_out(met), *met.get("remarks", [])]
 
@@ -359,7 +359,7 @@ def _hits(file: Path, *, any_tag: bool, how: shapes.How | None) -> tuple[str, pa
         raise
 
 
-def _ranked(
+def _checked_and_ranked(
     bench: Bench,
     loaded: Loaded,
     hits: pa.Table,

@@ -103,7 +103,7 @@ def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
     return [target for target in targets if found[target].state == UP_TO_DATE]
 
 
-def corpora(store: Store, datasets: Named) -> list[Dataset]:
+def one_dataset_per_corpus(store: Store, datasets: Named) -> list[Dataset]:
     """Return one dataset per corpus, for the named datasets or else all with stored documents."""
     own = own_datasets(store)
     names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
@@ -125,7 +125,7 @@ def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target
     dataset that is named need not be stored yet."""
     if systems:
         raise WrongInput("this needs only documents, no systems: leave --systems out")
-    found = corpora(store, datasets)
+    found = one_dataset_per_corpus(store, datasets)
     if not found:
         raise Missing("no documents are stored: python -m compute run bm25 DATASET loads them")
     return [("", row.name) for row in found]

@@ -185,7 +185,8 @@ class Ahead:
             self._counted = manifest
 
     def tell_judged(self) -> None:
-        """After a new judgement, redraw the parts that follow judgements, which then score it."""
+        """After a new judgement, redraw the parts that follow judgements, which then score it;
+        `_tell_pages` tells the pages, in the background."""
         newest, now = self._answers().store.judgement_version(), time.monotonic()
         if newest != self.judgement:
             self.judgement, self.judged = newest, now

@@ -174,7 +174,7 @@ class Answers:
         self, version: Version, query: Query, params: Mapping[str, Any], scope: Scope
     ) -> Hashable:
         """Return a key of the parts behind an answer, which is equal as long as these are the same;
-        None if the answer depends on the whole version."""
+        None if the answer depends on the whole version, as one about all datasets does."""
         holding = self.holding(version[0], scope.picked)
         own, kind = holding.under(query, params), scope.kind
         if own is None:

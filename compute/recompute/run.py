@@ -1,5 +1,6 @@
 """Recomputing a run: load a dataset, search it with a system, score the run, publish it. Each step
-names its output by a fingerprint, and is skipped if that output is stored."""
+names its output by a fingerprint, and is skipped if that output is stored. Imported runs enter at
+`publish_run`."""
 
 import contextlib
 import time

@@ -132,7 +132,7 @@ def judging(task: Task) -> None:
 @failures.guarded
 def _form(task_id: str, person: Annotator) -> None:
     """Save the form's answers and send the next documents; as a fragment this is fast."""
-    reading.follow()
+    reading.read_newest_parts()
     store = reading.store()
     task = tasks.task(store, task_id)
     # The fragment reruns with the assessor of its first run, who may have changed since.

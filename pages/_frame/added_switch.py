@@ -30,10 +30,8 @@ def begin(title: str) -> None:
     """Set the judgements that count in this run of a page; draw the switch if some are added."""
     pickers.begin()
     asked = st.query_params.get("dataset", "")
-    published = title == "Leaderboard" and not (
-        {"numbers", "queries"} & {*st.query_params} and st.query_params.get("numbers") != PUBLISHED
-    )
-    if title in UNSWITCHED or published or (asked and not _has_added(asked)):
+    without = title in UNSWITCHED or (title == "Leaderboard" and _is_published())
+    if without or (asked and not _has_added(asked)):
         return
     found = reading.read(select_added.counted, sources=list(SOURCES), added=False)
     there = [source for source in SOURCES if source in set(found["source"].dropna())]
@@ -48,6 +46,12 @@ def begin(title: str) -> None:
     elif usual:
         run.choice = run.added = Choice()
         drawing.caption(_alone(asked) * (title == "Efficiency"))
+
+
+def _is_published() -> bool:
+    """Return true if the Leaderboard shows published scores, as it does by default."""
+    own = {"numbers", "queries"} & {*st.query_params}
+    return not own or st.query_params.get("numbers") == PUBLISHED
 
 
 def _switch(there: Sequence[str], asked: str, *, usual: str, both: bool) -> None:

@@ -38,7 +38,8 @@ class PageRun:
     picking: Picked = ()
     """Versions of systems read besides those in the address."""
     choice: Choice | None = None
-    """The added judgements that count in scores; None if only official ones do."""
+    """The added judgements that count in scores, set by `_frame.added_switch`; None if only
+    official ones do."""
     added: Choice | None = None
     """The added judgements that the switch offers, whether or not they count."""
     switch: Any = None

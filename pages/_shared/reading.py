@@ -142,8 +142,9 @@ def kind_title() -> str:
     return found.title if (found := kind()) else ""
 
 
-def follow() -> None:
-    """Read the newest version; for a fragment that outlives the run's version."""
+def read_newest_parts() -> None:
+    """Let this run read the newest parts, for a fragment that outlives the run's version; the
+    judgements stay those of the run."""
     run = page_run.current()
     _, judgement = version()
     run.version = store().version(), judgement

@@ -25,7 +25,7 @@ TOGETHER = 500_000
 """Approximate number of terms per partition."""
 COLUMNS = SCHEMAS["overlap"].names
 
-_HASHED = """
+_SHARES = """
 select hash(term), count / $tokens from read_parquet($file) where n = $n
 """
 
@@ -186,7 +186,7 @@ def between(
         partitions = Partitions(file, names, bits)
         for number, name in enumerate(names, 1):
             of_corpus = {"tokens": about[name]["tokens"], "file": str(counts[name].path)}
-            terms = connection.sql(_HASHED, params=of_corpus | {"n": unit.n})
+            terms = connection.sql(_SHARES, params=of_corpus | {"n": unit.n})
             for batch in terms.to_arrow_reader():
                 hashes, shares = (column.to_numpy() for column in batch.columns)
                 partitions.add(name, hashes, shares, asked=name in of)

@@ -31,7 +31,7 @@ from compute.corpora.overlap.tokens import (
     UNKNOWN,
     WORD,
     of_every_script,
-    tokeniser,
+    tokeniser_record,
 )
 from compute.corpora.word_pieces import word_pieces
 from compute.datasets import scripts
@@ -132,7 +132,7 @@ class Counting:
     def piece_identity(self) -> dict[str, Any]:
         """Return the identity of the tokenisers and of the hash by which terms are sorted. Only
         counts for which both are equal can be merged."""
-        tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
+        tokenisers = {kind: tokeniser_record(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
 
     def make_piece(
@@ -157,10 +157,12 @@ class Counting:
                 _write_slices(connection, unit, slices, folder, watched)
 
 
-def names(documents: Part) -> dict[str, str]:
+def fingerprints(documents: Part) -> dict[str, str]:
     """Return the fingerprints of the counts of these documents, by kind, without counting."""
     return {
-        kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind, documents))
+        kind: fingerprint(
+            kind, [documents.fingerprint], tokeniser=tokeniser_record(kind, documents)
+        )
         for kind in KINDS
     }
 
@@ -170,7 +172,9 @@ def current(store: Store, collection: str) -> bool:
     documents = store.part("documents", collection)
     if documents is None:
         return False
-    return all(store.done(kind, collection, "", name) for kind, name in names(documents).items())
+    return all(
+        store.done(kind, collection, "", name) for kind, name in fingerprints(documents).items()
+    )
 
 
 def tokens_of(store: Store, collection: str) -> dict[str, int]:
@@ -189,7 +193,7 @@ def count(
     dataset, documents, lengths = loaded.dataset, loaded.documents, loaded.lengths
     if documents is None or lengths is None:
         raise WrongInput(f"{dataset.name} has no documents whose words could be counted")
-    called = names(documents)
+    called = fingerprints(documents)
     if not again and current(bench.store, dataset.collection):
         return False
     job = bench.job or f"overlap {dataset.collection}"
@@ -202,7 +206,7 @@ def count(
                 about = provenance.record(
                     ["overlap", "compute", dataset.name],
                     time.perf_counter() - start,
-                    tokeniser=tokeniser(kind, documents),
+                    tokeniser=tokeniser_record(kind, documents),
                     documents=documents.rows,
                     units=_totals(connection, kind),
                     inputs=of_terms(lengths),

@@ -44,7 +44,7 @@ def of_every_script(documents: Part) -> bool:
     return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
 
 
-def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
+def tokeniser_record(kind: str, documents: Part) -> dict[str, Any]:
     """Return the description of the tokeniser for a kind of counts, which is recorded and part of
     the counts' identity.
 

@@ -207,7 +207,7 @@ class Tally:
         labels = self._labels(overlay.choice, official.asked)
         moved = before ^ labels
         documents = sorted({document for _, document, _ in moved})
-        known = self._known(documents)
+        known = self._judged_anywhere(documents)
         changed = sorted({query for query, _, _ in moved})
         if not changed:
             return
@@ -217,7 +217,7 @@ class Tally:
         if official.scored is None:
             return
         scored = overlay.scored.setdefault(dataset, official.scored.copy())
-        self._score(scored, changed, known ^ self._known(documents))
+        self._score(scored, changed, known ^ self._judged_anywhere(documents))
 
     def _labels(self, choice: Choice, asked: frozenset[str]) -> set[Label]:
         """Return the labels that count for the affected queries; official ones have precedence."""
@@ -230,7 +230,7 @@ class Tally:
             if query in asked and (query, document) not in judged
         }
 
-    def _known(self, documents: list[str]) -> set[str]:
+    def _judged_anywhere(self, documents: list[str]) -> set[str]:
         """Return the documents among these that are judged for any query."""
         found = self._cursor.execute(_KNOWN, {"documents": documents}).fetchall()
         return {document for (document,) in found}

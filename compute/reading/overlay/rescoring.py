@@ -314,7 +314,7 @@ def rescore(
 
 
 def _known_measures(names: Sequence[str]) -> list[Measure]:
-    return [measure for measure in map(_known, names) if measure]
+    return [measure for measure in map(_updatable, names) if measure]
 
 
 def _rescore(
@@ -366,7 +366,7 @@ def _held(
     )
 
 
-def _known(name: str) -> Measure | None:
+def _updatable(name: str) -> Measure | None:
     """Return the measure; None if it is unknown here, needs longer lists, or counts subtopics,
     which added judgements do not have."""
     try:
@@ -393,7 +393,7 @@ def _followed(
 
 def _follows(hits: Part | None, name: str) -> bool:
     """Return whether the stored hits are deep enough to be rescored by a measure."""
-    measure = _known(name)
+    measure = _updatable(name)
     return hits is not None and measure is not None and reaches(measure, hits)
 
 

@@ -1,5 +1,6 @@
 """SELECTs of the Leaderboard, some of which other pages share. `scores` and `means` are tables of a
-reading: see `reading.database` and `reading.means`."""
+reading (`reading.database`, `reading.means`); where added judgements count, `reading.overlay.views`
+has views of the same names."""
 
 from compute.datasets.published import IMPORTED
 from compute.reading.means import SPREADS

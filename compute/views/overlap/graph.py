@@ -71,7 +71,7 @@ def graph(
     similarity of at least `least`; dashed lines join each corpus to its two nearest below that. A
     mark's customdata is its corpus."""
     room = IN_COLUMN if narrow else PAGE
-    marks, lines, height = nodes(square, points, vocabularies, least, room)
+    marks, lines, height = laid_out(square, points, vocabularies, least, room)
     domains = _domains(marks["domain"].tolist())
     font = {"size": room.font, "color": looks.palette(theme).text}
     named = names(marks, lines, height, theme, room)
@@ -97,7 +97,7 @@ def graph(
     )
 
 
-def nodes(
+def laid_out(
     square: DataFrame,
     points: DataFrame,
     vocabularies: DataFrame,

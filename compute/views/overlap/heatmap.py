@@ -18,7 +18,8 @@ from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 WIDTH = 768
 """Width in pixels, which fits a screen 800 pixels wide."""
 SPANS = {"unigrams": (0.15, 0.8), "bigrams": (0.02, 0.4), "word pieces": (0.15, 0.8)}
-"""Similarities at which the palest and the darkest colour are reached, by unit."""
+"""Similarities at which the palest and the darkest colour are reached, by unit; in the graph, the
+thinnest and the thickest line."""
 _TICKS = {0.8: (0.2, 0.4, 0.6, 0.8), 0.4: (0.1, 0.2, 0.3, 0.4)}
 ROW = 26
 WIDEST = 64

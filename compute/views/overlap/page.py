@@ -47,6 +47,8 @@ COMMAND = "python -m compute overlap compute"
 EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
 _SHIFT = "Do gains over the baseline fall with a corpus's distance from the training corpus?"
+THRESHOLD, THRESHOLDS = 0.45, {"bigrams": 0.15}
+"""Similarity from which on the graph's lines are solid, and that of units with other values."""
 SEPARATOR = ","
 """Separator of two corpora in the address; names of corpora do not contain it."""
 _SIMILARITY = Column("Similarity", "similarity", plain, width=72)
@@ -120,7 +122,8 @@ def _controls(ask: Ask, shown: str) -> Steps:
         look: dict[str, Any] = {"noun": "order", "titles": _ORDERS, "width": 200}
         order = yield Choice("order", "Sort by", ORDERS, **look)
     if shown == GRAPH:
-        least = yield Slide("lines", "Similarity threshold", default=0.45)
+        usual = THRESHOLDS.get(unit, THRESHOLD)
+        least = yield Slide("lines", "Similarity threshold", default=usual)
     if shown == SHIFT:
         left_out = yield domain_shift_page.left_out(ask)
     pairs, counted = _pairs(ask, numbers, unit, floor)

@@ -1,4 +1,5 @@
-"""Questions about corpus similarity; `dataset` means a corpus, shared by splits."""
+"""Questions about corpus similarity; `dataset` means a corpus, shared by splits. The table
+`overlap` has the rows of the parts that `corpora.overlap.comparing.compare` stores."""
 
 import re
 

@@ -11,7 +11,8 @@ from compute.views.shared.query_slices import Kind
 
 
 class Ask(Protocol):
-    """One version of the store, read with one choice of judgements."""
+    """One version of the store, read with one choice of judgements. Pages have
+    `pages._shared.served.Served`, everything else `compute.views.page.store_ask`."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any

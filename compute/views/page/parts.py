@@ -161,7 +161,8 @@ class Legends:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure; it is computed only when `drawn` is called with a theme."""
+    """A figure; it is computed only when `drawn` is called with a theme, as `exports.exported` does
+    for pages and files alike."""
 
     key: str
     title: str

@@ -17,7 +17,7 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.corpora import overlap
 from compute.corpora.overlap.counting import SLICE_WORDS, counted
-from compute.corpora.overlap.tokens import tokeniser
+from compute.corpora.overlap.tokens import tokeniser_record
 from compute.corpora.word_pieces import word_pieces
 from compute.intake import imports
 from compute.recompute import run
@@ -235,7 +235,7 @@ def test_a_few_words_of_other_scripts_leave_the_counts_and_their_name(
     loaded = load(bench, tmp_path, "tiny", [*texts, ("", "cafe\u0301")])
     assert loaded.documents is not None
     assert loaded.documents.provenance["words"] == {"segmented": 0, "other": 1}
-    assert tokeniser("ngrams", loaded.documents) == {
+    assert tokeniser_record("ngrams", loaded.documents) == {
         "name": "unicode-words",
         "version": 1,
         "pattern": r"[\p{L}\p{N}_]+",

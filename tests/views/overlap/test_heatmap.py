@@ -190,7 +190,7 @@ def placed(
     frame: DataFrame, theme: str, room: graphs.Room = graphs.PAGE
 ) -> tuple[list[labels.Label], list[labels.Box], float]:
     points = similarity_matrix.layout(frame)
-    nodes, lines, height = graphs.nodes(frame, points, vocabularies(NINETEEN), 0.45, room)
+    nodes, lines, height = graphs.laid_out(frame, points, vocabularies(NINETEEN), 0.45, room)
     found = graphs.names(nodes, lines, height, theme, room)
     reach = nodes["size"] / 2
     boxes = [
@@ -235,7 +235,7 @@ def test_a_name_stands_nearest_to_its_own_mark_or_a_line_leads_to_it(
 ) -> None:
     frame = similarity_matrix.matrix(published.overlap())
     points = similarity_matrix.layout(frame)
-    nodes, lines, height = graphs.nodes(frame, points, vocabularies(NINETEEN), 0.45, room)
+    nodes, lines, height = graphs.laid_out(frame, points, vocabularies(NINETEEN), 0.45, room)
     named = graphs.names(nodes, lines, height, theme, room)
     led = {ends[:2] for ends in graphs.leaders(nodes, named, theme, room)}
     marks = [(row["x"], row["y"], row["size"] / 2) for row in nodes.to_dict("records")]
@@ -261,7 +261,7 @@ def valued(
 ) -> tuple[list[line_values.Value], list[labels.Box], list[str]]:
     """The values, what else has a place (names and marks), and what the strongest lines have."""
     points = similarity_matrix.layout(frame)
-    nodes, lines, height = graphs.nodes(frame, points, vocabularies(NINETEEN), 0.45, room)
+    nodes, lines, height = graphs.laid_out(frame, points, vocabularies(NINETEEN), 0.45, room)
     named = graphs.names(nodes, lines, height, theme, room)
     found = graphs.values(nodes, lines, named, height, theme, room)
     strongest = [plain(value, 2) for value in lines["similarity"][::-1]]

@@ -372,7 +372,7 @@ def test_a_hostile_document_and_guideline_stay_text(
 def test_an_annotator_learns_nothing_of_systems_order_or_others(
     page: Page, address: str, judging: Judging
 ) -> None:
-    task = judging.task("tiny", double_share=1.0, guideline="Judge *well*.")
+    task = judging.task(DATASET, n_pairs=20, double_share=1.0, guideline="Judge *well*.")
     other, remark = f"zq{secrets.token_hex(6)}", f"zq{secrets.token_hex(6)}"
     theirs = queue.exchange(judging.store, task, Annotator(other))
     notes = [answer(pair.id, note=remark) for pair in theirs.held]

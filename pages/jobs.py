@@ -4,6 +4,7 @@ import streamlit as st
 
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
+from compute.views.page import Switch
 from pages._jobs import demo, judging, others, sections, training
 from pages._shared import address, dataset_facts, pickers, reading, system_pickers
 from pages._shared.pickers import pick_many, switch
@@ -26,8 +27,8 @@ with pickers.pickers():
         titles=system_pickers.titles(),
     )
     place_of_datasets = st.container(width=400)
-    everything = switch("Show unavailable systems and datasets", "all")
-    again = switch("Recompute up-to-date results", "again")
+    everything = switch(Switch("all", "Show unavailable systems and datasets"))
+    again = switch(Switch("again", "Recompute up-to-date results"))
 sections.name_a_system(store)
 without = ""
 if not everything:

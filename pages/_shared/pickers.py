@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from compute.views.page.controls import LARGEST, LEAST
+from compute.views.page.controls import LARGEST, LEAST, Number, Slide, Switch, Words
 from compute.views.page.holders import OPEN
 from pages._shared import escaping, export, page_run, streamlit_internals
 
@@ -81,10 +81,11 @@ def view(
     return export.picked(key, picked or usual)
 
 
-def switch(label: str, key: str) -> bool:
-    """Draw a switch, stored in the address under `key`, and return true if it is on."""
+def switch(switch: Switch) -> bool:
+    """Draw a switch, stored in the address under its key, and return true if it is on."""
+    key = switch.key
     _follow(key, lambda named: named == ["true"])
-    return export.picked(key, st.toggle(label, key=key, on_change=partial(_put, key)))
+    return export.picked(key, st.toggle(switch.label, key=key, on_change=partial(_put, key)))
 
 
 def pick_many(
@@ -122,23 +123,25 @@ def pick_many(
     return export.picked(key, chosen)
 
 
-def words(label: str, key: str, *, width: int = 190) -> str:
-    """Draw a field for a line of text, stored in the address under `key`, and return the text."""
+def words(words: Words) -> str:
+    """Draw a field for a line of text, stored in the address under its key; return the text."""
+    key = words.key
     _follow(key, lambda named: "".join(named[:1]))
-    found = st.text_input(label, key=key, on_change=partial(_put, key), width=width)
+    found = st.text_input(words.label, key=key, on_change=partial(_put, key), width=words.width)
     return export.picked(key, found)
 
 
-def slide(label: str, key: str, *, default: float) -> float:
+def slide(slide: Slide) -> float:
     """Draw a slider from 0 to 1 in steps of .05, stored in the address; return its value."""
-    steps = {f"{step / 20:g}": step / 20 for step in range(21)}
-    _follow(key, lambda named: steps.get("".join(named[:1]), default))
-    look: dict[str, Any] = {"step": 0.05, "key": key, "width": 260}
-    return export.picked(key, st.slider(label, 0.0, 1.0, on_change=partial(_put, key), **look))
+    key, steps = slide.key, {f"{step / 20:g}": step / 20 for step in range(21)}
+    _follow(key, lambda named: steps.get("".join(named[:1]), slide.default))
+    look: dict[str, Any] = {"step": 0.05, "on_change": partial(_put, key), "width": 260}
+    return export.picked(key, st.slider(slide.label, 0.0, 1.0, key=key, **look))
 
 
-def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:
+def number(number: Number) -> float | None:
     """Draw a field for a number from LEAST to LARGEST or none, stored in the address."""
+    key = number.key
 
     def meant(named: list[str]) -> float | None:
         try:
@@ -149,17 +152,17 @@ def number(label: str, key: str, *, example: str, width: int = 190) -> float | N
 
     _follow(key, meant)
     chosen = st.number_input(
-        label,
+        number.label,
         LEAST,
         LARGEST,
         value=None,
         step=0.01,
         format="%.3f",
-        placeholder=f"such as {example}",
+        placeholder=f"such as {number.example}",
         help=f"From {LEAST:g} to {LARGEST:g}".replace("0.", "."),
         key=key,
         on_change=partial(_put, key),
-        width=width,
+        width=number.width,
     )
     return export.picked(key, chosen)
 

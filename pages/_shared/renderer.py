@@ -74,8 +74,7 @@ def _run(inside: Inside, above: Any) -> Any:
 def _step(step: Step, above: Any) -> Any:
     if held := _HELD.get(type(step)):
         return held(step, above)
-    _DRAWN[type(step)](step)
-    return None
+    return _DRAWN[type(step)](step)
 
 
 def _within(place: Any) -> Any:
@@ -128,7 +127,7 @@ def _box(box: records.Box, above: Any) -> Any:
         return _run(box.inside, above)
 
 
-def _live(live: records.Live, above: Any) -> Any:
+def _live(live: records.Live) -> Any:
     return _followed(live.inside)
 
 
@@ -151,16 +150,16 @@ def _into(into: records.Into, above: Any) -> Any:
         return _run(into.step, over) if callable(into.step) else _step(into.step, over)
 
 
-def _wait(wait: records.Wait, above: Any) -> Any:
+def _wait(wait: records.Wait) -> Any:
     with st.spinner(wait.text):
         return wait.work()
 
 
-def _remember(remember: records.Remember, above: Any) -> None:
+def _remember(remember: records.Remember) -> None:
     system_pickers.remember(remember.systems)
 
 
-def _window(window: records.Window, above: Any) -> None:
+def _window(window: records.Window) -> None:
     def close() -> None:
         st.query_params.pop(window.closes, None)
 
@@ -172,7 +171,7 @@ def _opened(inside: Inside) -> None:
     _run(inside, None)
 
 
-def _recalled(recalled: records.Recalled, above: Any) -> Any:
+def _recalled(recalled: records.Recalled) -> Any:
     """Return the last value under a name, or None; see `Recalled.since`."""
     last = st.session_state.get(f"_last_{recalled.name}")
     if not recalled.since:
@@ -186,19 +185,11 @@ def _offered(offered: records.Offered, above: Any) -> None:
         address.known(offered.key, offered.options, offered.noun, offered.advice)
 
 
-def _asked(asked: records.Asked, above: Any) -> Any:
+def _asked(asked: records.Asked) -> Any:
     given = st.query_params.get_all(asked.key)
     if asked.opened:
         given = pickers.begin().setdefault(f"{asked.key} when opened", given)
     return given if asked.many else "".join(given[-1:])
-
-
-def _switch(switch: records.Switch, above: Any) -> bool:
-    return pickers.switch(switch.label, switch.key)
-
-
-def _number(number: records.Number, above: Any) -> float | None:
-    return pickers.number(number.label, number.key, example=number.example, width=number.width)
 
 
 def _choice(choice: records.Choice, above: Any) -> str:
@@ -233,10 +224,6 @@ def _many(many: records.Many, above: Any) -> list[str]:
     return pickers.pick_many(many.label, many.options, many.key, **_look(many, "empty"))
 
 
-def _few(few: records.Few, above: Any) -> list[str]:
-    return system_pickers.few(few, above)
-
-
 def _known(control: records.Choice | records.Many, above: Any, advice: str = "") -> None:
     if control.noun:
         with _within(above):
@@ -249,15 +236,7 @@ def _look(control: records.Choice | records.Many, *more: str) -> dict[str, Any]:
     return {"told": told, **{name: getattr(control, name) for name in (*_LOOK, *more)}}
 
 
-def _slide(slide: records.Slide, above: Any) -> float:
-    return pickers.slide(slide.label, slide.key, default=slide.default)
-
-
-def _words(words: records.Words, above: Any) -> str:
-    return pickers.words(words.label, words.key, width=words.width)
-
-
-def _pick(pick: records.Pick, above: Any) -> str:
+def _pick(pick: records.Pick) -> str:
     names = dict(pick.shown)
     address.pick(pick.key, pick.label, names, pick.usual)
     name = address.chosen(pick.key, names, pick.usual)
@@ -266,7 +245,7 @@ def _pick(pick: records.Pick, above: Any) -> str:
     return name
 
 
-def _widget(widget: records.Widget, above: Any) -> Any:
+def _widget(widget: records.Widget) -> Any:
     return page_run.current().widgets[widget.name](**widget.values)
 
 
@@ -419,27 +398,27 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Section: _section,
     records.Beside: _beside,
     records.Box: _box,
-    records.Live: _live,
     records.Slot: _slot,
     records.Into: _into,
+    records.Offered: _offered,
+    records.Choice: _choice,
+    records.Many: _many,
+    records.Few: system_pickers.few,
+}
+"""Functions for steps that may show messages above a row of controls, or that hold such steps."""
+_DRAWN: Mapping[type, Callable[[Any], Any]] = {
+    records.Live: _live,
     records.Wait: _wait,
     records.Remember: _remember,
     records.Window: _window,
     records.Recalled: _recalled,
     records.Asked: _asked,
-    records.Offered: _offered,
-    records.Switch: _switch,
-    records.Number: _number,
-    records.Choice: _choice,
-    records.Many: _many,
-    records.Few: _few,
-    records.Slide: _slide,
-    records.Words: _words,
+    records.Switch: pickers.switch,
+    records.Number: pickers.number,
+    records.Slide: pickers.slide,
+    records.Words: pickers.words,
     records.Pick: _pick,
     records.Widget: _widget,
-}
-"""Functions for steps to which a value is sent, or that hold others; `above` takes messages."""
-_DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Heading: _heading,
     records.Text: _text,
     records.Message: _message,

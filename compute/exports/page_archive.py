@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from compute.exports import browser, figures, tables
 from compute.exports.figures import Figure
@@ -45,6 +46,17 @@ def archive(view: View) -> bytes:
         packed.writestr("provenance.json", f"{record}\n")
         packed.writestr("README.txt", _readme(view, told))
     return file.getvalue()
+
+
+def address(page: str, values: Mapping[str, Any], given: Mapping[str, Sequence[str]]) -> str:
+    """Return the address of a view of `page`, with the value of every control and the `given` keys,
+    without empty ones."""
+    words = {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in values.items()
+    }
+    found = {key: value for key, value in (words | dict(given)).items() if value}
+    return f"{page}?{urlencode(found, doseq=True)}"
 
 
 def data(shown: Figure) -> bytes:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
-from urllib.parse import urlencode
 
 from pandas import DataFrame
 
@@ -130,7 +129,7 @@ def archive(store: Store, name: str, given: Given) -> bytes:
         shown = [exported(name, one) for one in found]
         last = found[-1]
         kind = last.values.get("queries")
-        where = address(name, last.values, given)
+        where = page_archive.address(f"/{name}", last.values, given)
         record = view_provenance.record(
             store,
             view.rests_on,
@@ -141,12 +140,3 @@ def archive(store: Store, name: str, given: Given) -> bytes:
         )
         title = TITLES.get(name, name.capitalize())
         return page_archive.archive(page_archive.View(title, where, shown, record))
-
-
-def address(name: str, values: Mapping[str, Any], given: Given) -> str:
-    """Return the address of a view, with the value of every control."""
-    words = {
-        key: str(value).lower() if isinstance(value, bool) else value
-        for key, value in values.items()
-    }
-    return f"/{name}?{urlencode({k: v for k, v in (words | dict(given)).items() if v}, doseq=True)}"

@@ -1,10 +1,9 @@
 """Menus under figures and tables that save them; files are made only on request."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -37,21 +36,11 @@ def picked(key: str, value: Picked) -> Picked:
     return value
 
 
-def titled(key: str, titles: Mapping[str, str]) -> None:
-    """Note the titles of a picker's names."""
-    page_run.current().titles[key] = titles
-
-
 def address(title: str) -> str:
     """Return the address of the page with this title, with the value of every picker."""
-    words = {
-        key: str(value).lower() if isinstance(value, bool) else value
-        for key, value in page_run.current().picked.items()
-    }
     given = {key: st.query_params.get_all(key) for key in st.query_params}
-    query = urlencode({key: value for key, value in (words | given).items() if value}, doseq=True)
     page = (st.context.url or "").partition("?")[0] or f"/{title.lower()}"
-    return f"{page}?{query}"
+    return page_archive.address(page, page_run.current().picked, given)
 
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
@@ -79,27 +68,22 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     )
 
 
-def _note(shown: Shown) -> None:
-    page_run.current().drawn[shown.key] = shown
-
-
 def exported(part: records.Figure | records.Table) -> Shown:
-    """Return the part as files have it, with the controls' values; a figure in the theme."""
+    """Record the part, and return it as files have it, with the controls' values; a figure in the
+    theme."""
     run = page_run.current()
-    return exporting.exported(
-        run.page.lower(), Found(part, run.picked, run.titles), colours.theme()
-    )
+    found = Found(part, run.picked, run.titles)
+    run.drawn[part.key] = shown = exporting.exported(run.page.lower(), found, colours.theme())
+    return shown
 
 
 def figure(shown: Figure) -> None:
-    """Record a figure, and draw its menu."""
-    _note(shown)
+    """Draw the menu of a figure."""
     _menu(shown.key, partial(_figure_buttons, shown), partial(_numbers, shown))
 
 
 def table(shown: Table) -> None:
-    """Record a table, and draw its menu."""
-    _note(shown)
+    """Draw the menu of a table."""
     _menu(shown.key, partial(_table_buttons, shown))
 
 

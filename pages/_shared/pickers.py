@@ -40,7 +40,7 @@ def pick(
     usual = default if default in choices else next(iter(choices), None)
     usual = None if blank else usual
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
-    export.titled(key, titles)
+    page_run.current().titles[key] = titles
     picked = st.selectbox(
         label,
         choices,

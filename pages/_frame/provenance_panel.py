@@ -22,7 +22,7 @@ _TALL = 420
 
 def footer(title: str) -> None:
     """Draw the panel below the page with this title, if the page has read any numbers."""
-    found = reading.rests_on()
+    found = page_run.current().rests_on
     if title in WITHOUT or not (found.runs or found.datasets or found.sources):
         return
     panel = st.expander("Provenance", key="_made", icon=":material/history:", on_change="rerun")
@@ -34,13 +34,14 @@ def footer(title: str) -> None:
 
 def later() -> Callable[[], dict[str, Any]]:
     """Return a function that makes the record of the data read by this run, now or later."""
+    run = page_run.current()
     return partial(
         view_provenance.record,
         reading.store(),
-        reading.rests_on(),
+        run.rests_on,
         version=reading.version(),
-        choice=page_run.current().choice,
-        queries=reading.kind_title(),
+        choice=run.choice,
+        queries=run.kind.title if run.kind else "",
         address=_address(),
     )
 
@@ -79,7 +80,7 @@ def _opened(found: dict[str, Any]) -> None:
 
 def _runs(runs: list[dict[str, Any]]) -> None:
     # A run's name may contain a folder, but the record's name for it does not.
-    named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
+    named = {(d, provenance.portable(s)): s for d, s in page_run.current().rests_on.runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
     rows, title = figures.runs_table(runs), "Provenance of runs"

@@ -5,7 +5,7 @@ import streamlit as st
 from compute.systems import SYSTEMS
 from compute.views.about import system_card
 from compute.views.shared import catalogue
-from pages._shared import address, pickers, reading, renderer, system_pickers
+from pages._shared import address, page_run, pickers, reading, renderer, system_pickers
 
 WITHOUT = ("Judge",)
 """Pages without the picker, because assessors must not see system names."""
@@ -15,7 +15,7 @@ def footer(title: str) -> None:
     """Draw the picker below the page, with the page's systems first, and the requested card."""
     if title in WITHOUT or st.query_params.get("show") == "Import":
         return
-    here = sorted({system for _, system in reading.rests_on().runs})
+    here = sorted({system for _, system in page_run.current().rests_on.runs})
     stored = {part.system for part in reading.parts() if part.kind == "hits"}
     names = list(dict.fromkeys([*here, *SYSTEMS, *sorted(stored)]))
     titles = system_pickers.titles()

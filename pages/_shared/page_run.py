@@ -2,7 +2,8 @@
 page's fragments and callbacks until the page reruns. Values that outlive a page, such as a picker's
 last choice, have their own keys in Streamlit's session."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,3 +69,15 @@ def begin(run: PageRun) -> None:
 def current() -> PageRun:
     """Return the run of the page that the browser shows."""
     return st.session_state.setdefault(_KEY, PageRun())
+
+
+@contextmanager
+def having(**fields: Any) -> Iterator[None]:
+    """Give the current run these fields in the with-block."""
+    run = current()
+    before = {name: getattr(run, name) for name in fields}
+    vars(run).update(fields)
+    try:
+        yield
+    finally:
+        vars(run).update(before)

@@ -1,7 +1,7 @@
 """Stored data for pages, with one version per run of a page."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Thread
@@ -16,11 +16,10 @@ from compute.evaluate import scored_measures
 from compute.judgements import Choice
 from compute.reading.ahead import Ahead
 from compute.reading.answers import Answers, Picked, Query, Scope, Version
-from compute.reading.inputs import Inputs, of_sample
+from compute.reading.inputs import of_sample
 from compute.store import damage, run_versions
 from compute.store.store import Part, Store
 from compute.views.shared import query_slices
-from compute.views.shared.query_slices import Kind
 from pages._shared import (
     colours,
     following,
@@ -113,35 +112,6 @@ def versions(datasets: Collection[str] | None = None) -> list[Part]:
     return [part for part in found if datasets is None or part.dataset in datasets]
 
 
-def only(kind: Kind) -> None:
-    """Let the rest of this run of the page read only one query group. Groups follow official
-    judgements, so added ones move no query to another group."""
-    # Thus the provenance panel names the inputs of the group, such as a file of labels.
-    read(query_slices.of_kind, added=False, **kind._asdict())
-    page_run.current().kind = kind
-
-
-@contextmanager
-def whole() -> Iterator[None]:
-    """Read all queries in the with-block, regardless of the page's query group."""
-    before = kind()
-    page_run.current().kind = None
-    try:
-        yield
-    finally:
-        page_run.current().kind = before
-
-
-def kind() -> Kind | None:
-    """Return the query group to which the rest of this run is limited, if any."""
-    return page_run.current().kind
-
-
-def kind_title() -> str:
-    """Return the title of that group; empty for all queries."""
-    return found.title if (found := kind()) else ""
-
-
 def read_newest_parts() -> None:
     """Let this run read the newest parts, for a fragment that outlives the run's version; the
     judgements stay those of the run."""
@@ -163,14 +133,9 @@ def is_outdated() -> bool:
 def newest_judgements() -> Iterator[None]:
     """Read all judgements so far; for a fragment that is redrawn at every judgement. The rest of
     the page keeps its data until it is redrawn."""
-    run = page_run.current()
-    begun = version()
     following.follow()
-    run.version = begun[0], store().judgement_version()
-    try:
+    with page_run.having(version=(version()[0], store().judgement_version())):
         yield
-    finally:
-        run.version = begun
 
 
 def damaged_meanwhile() -> list[Part]:
@@ -187,8 +152,8 @@ def damaged_meanwhile() -> list[Part]:
 def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
     """Return `query(cursor, **params)` on the version of this run; the frame is the caller's own
     copy. Scores, means and judgements follow the judgement picker above the page; `added` overrides
-    it. They cover only the page's query group, if there is one (`only`), except within `whole` and
-    for questions declared otherwise."""
+    it. They cover only the run's query group, if there is one, except for questions declared
+    otherwise."""
     _through_app()
     run, read_version = page_run.current(), version()
     choice = run.choice
@@ -200,19 +165,8 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     return frame
 
 
-@contextmanager
-def picking(named: Iterable[str]) -> Iterator[None]:
-    """Also read these superseded versions of systems, as if the address named them."""
-    run = page_run.current()
-    run.picking = tuple(named)
-    try:
-        yield
-    finally:
-        run.picking = ()
-
-
 def _scope() -> Scope:
-    return Scope(_picked(), kind())
+    return Scope(_picked(), page_run.current().kind)
 
 
 @contextmanager
@@ -236,17 +190,11 @@ def measures() -> list[str]:
     return scored_measures.offered(settings.load(), parts())
 
 
-def rests_on() -> Inputs:
-    """Return the inputs of the numbers that this run of the page has read."""
-    return page_run.current().rests_on
-
-
 def add_sample(about: Mapping[str, str | int], measure: str) -> None:
     """Note a sample from which this run estimated a measure; per task the newest state counts."""
-    before = rests_on()
-    others = frozenset(one for one in before.samples if dict(one)["task"] != about["task"])
-    others_only = replace(before, samples=others)
-    page_run.current().rests_on = others_only | of_sample(about, measure)
+    run = page_run.current()
+    others = frozenset(one for one in run.rests_on.samples if dict(one)["task"] != about["task"])
+    run.rests_on = replace(run.rests_on, samples=others) | of_sample(about, measure)
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:

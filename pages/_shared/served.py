@@ -1,7 +1,7 @@
 """Data of a run of a page, for the records of pages."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.judgements import Choice
 from compute.store.store import Part, Store
+from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
 from pages._shared import page_run, reading
 
@@ -25,18 +26,16 @@ class Served:
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        with self._scope():
+        with self._having():
             return reading.read(query, added=added, **parameters)
 
     def later(self, query: reading.Query, **parameters: Any) -> Callable[[], DataFrame]:
-        with self._scope():
+        with self._having():
             return reading.later(query, **parameters)
 
-    @contextmanager
-    def _scope(self) -> Iterator[None]:
-        """Read, in the with-block, what this `Ask` is limited or extended to."""
-        with reading.picking(self.picked), reading.whole() if self.all_queries else nullcontext():
-            yield
+    def _having(self) -> AbstractContextManager[None]:
+        """Read, in a with-block, what this `Ask` is limited or extended to."""
+        return page_run.having(picking=tuple(self.picked), kind=self.kind)
 
     @property
     def choice(self) -> Choice | None:
@@ -52,11 +51,14 @@ class Served:
 
     @property
     def kind(self) -> Kind | None:
-        return None if self.all_queries else reading.kind()
+        return None if self.all_queries else page_run.current().kind
 
     def only(self, kind: Kind) -> "Served":
-        """Return an `Ask` limited, like the rest of the page, to a query group."""
-        reading.only(kind)
+        """Return an `Ask` limited, like the rest of the page, to a query group. Groups follow
+        official judgements, so added ones move no query to another group."""
+        # Thus the provenance panel names the inputs of the group, such as a file of labels.
+        reading.read(query_slices.of_kind, added=False, **kind._asdict())
+        page_run.current().kind = kind
         return self
 
     def whole(self) -> "Served":

@@ -127,16 +127,12 @@ def _box(box: records.Box, above: Any) -> Any:
         return _run(box.inside, above)
 
 
-def _live(live: records.Live) -> Any:
-    return _followed(live.inside)
-
-
 @st.fragment
 @failures.guarded
-def _followed(inside: Inside) -> Any:
+def _live(live: records.Live) -> Any:
     navigation.leave_fragment()
     with reading.newest_judgements():
-        return _run(inside, None)
+        return _run(live.inside, None)
 
 
 def _slot(slot: records.Slot, above: Any) -> Any:
@@ -232,7 +228,7 @@ def _known(control: records.Choice | records.Many, above: Any, advice: str = "")
 
 
 def _look(control: records.Choice | records.Many, *more: str) -> dict[str, Any]:
-    told = "\n".join(f"- {escaping.text(line)}" for line in control.told) or None
+    told = escaping.listed(control.told)
     return {"told": told, **{name: getattr(control, name) for name in (*_LOOK, *more)}}
 
 

@@ -16,10 +16,6 @@ def titles() -> dict[str, str]:
     return offers.system_titles(Served())
 
 
-def _lines(lines: Sequence[str]) -> str | None:
-    return "\n".join(f"- {escaping.text(line)}" for line in lines) or None
-
-
 def few(few: Few, above: Any) -> list[str]:
     """Draw a picker of a few systems and return those shown; `above` gets messages on unknown
     names. Streamlit would read `systems=a,b` as one name and drop it, so the picker is unbound."""
@@ -37,7 +33,7 @@ def few(few: Few, above: Any) -> list[str]:
         max_selections=few.most,
         format_func=lambda name: few.titles.get(name) or name,
         placeholder=few.empty,
-        help=_lines(few.told),
+        help=escaping.listed(few.told),
         on_change=partial(_choose, few),
         width=few.width,
     )

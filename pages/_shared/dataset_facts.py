@@ -2,8 +2,6 @@
 
 from compute.datasets import Dataset
 from compute.views.page import offers
-from compute.views.shared import catalogue, next_steps
-from pages._shared.reading import read
 from pages._shared.served import Served
 
 
@@ -14,4 +12,4 @@ def titles() -> dict[str, str]:
 
 def record(name: str) -> Dataset:
     """Return a stored dataset by its name."""
-    return next_steps.record(read(catalogue.facts, dataset=name))
+    return offers.record(Served(), name)

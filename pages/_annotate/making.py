@@ -69,7 +69,9 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     named = [one for one in st.query_params.get_all("systems") if one in systems]
     # The systems are outside the form, so that the baselines follow the choice.
-    chosen = _systems(systems, named, titles)
+    chosen = st.multiselect(
+        "Systems", systems, named or systems, lambda name: titles.get(name) or name, width=760
+    )
     with st.form(f"new_{dataset}", width=760):
         named_so = _unused(title)
         given: dict[str, Any] = {"title": st.text_input("Task name", named_so, max_chars=120)}
@@ -92,14 +94,6 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     if made:
         with above, st.spinner("Choosing documents"):
             _make(dataset, given, person)
-
-
-def _systems(
-    systems: Sequence[str], named: Sequence[str], titles: Mapping[str, str]
-) -> Sequence[str]:
-    return st.multiselect(
-        "Systems", systems, named or systems, lambda name: titles.get(name) or name, width=760
-    )
 
 
 def _unused(title: str) -> str:
@@ -151,23 +145,15 @@ def _of_sample(given: dict[str, Any]) -> dict[str, str]:
 def _numbers() -> dict[str, Any]:
     """Draw the fields for depth, number and seed. Bounds are checked when the task is created,
     since a field with bounds disables the button and may show the reason out of sight."""
-    one, two, three = st.columns(3)
-    depth = one.number_input(
-        "Pool depth (k)",
-        value=10,
-        help="Unjudged documents in the top k of a system",
-    )
-    n_pairs = two.number_input(
-        "Documents to judge",
-        value=60,
-        help="In total, over all queries",
-    )
-    seed = three.number_input(
-        "Seed",
-        value=0,
-        help="The same seed draws the same sample and order",
-    )
-    return {"depth": depth, "n_pairs": n_pairs, "seed": seed}
+    fields = {
+        "depth": ("Pool depth (k)", 10, "Unjudged documents in the top k of a system"),
+        "n_pairs": ("Documents to judge", 60, "In total, over all queries"),
+        "seed": ("Seed", 0, "The same seed draws the same sample and order"),
+    }
+    return {
+        key: column.number_input(label, value=value, help=told)
+        for column, (key, (label, value, told)) in zip(st.columns(3), fields.items(), strict=True)
+    }
 
 
 def _judges(grades: grading.Grades) -> dict[str, Any]:

@@ -49,7 +49,8 @@ def _run(dataset: str, system: str) -> None:
     with left:
         _scores(run, dataset, system)
     with right:
-        _treated(run)
+        st.markdown("**Dropped or reordered**")
+        _table(figures.treated_table(run))
         _settings(run)
     _chain(run, view_provenance.behind(reading.store(), dataset, system))
     _machine(run)
@@ -133,11 +134,6 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
         " Hole@k and Judged@k.",
         again,
     )
-
-
-def _treated(run: Mapping[str, Any]) -> None:
-    st.markdown("**Dropped or reordered**")
-    _table(figures.treated_table(run))
 
 
 def _settings(run: Mapping[str, Any]) -> None:

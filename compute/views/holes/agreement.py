@@ -1,6 +1,7 @@
 """Agreement of assessors in words and tables: kappa, alpha, and pairs with different grades."""
 
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -19,12 +20,7 @@ WEIGHTS = {
 """Meaning of each choice of weights in `agreement.kappas`."""
 
 
-def _two(value: float) -> str:
-    return looks.plain(value, 2)
-
-
-def _between(low: float, high: float) -> str:
-    return looks.between(low, high, 2)
+_two, _between = partial(looks.plain, digits=2), partial(looks.between, digits=2)
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
@@ -42,20 +38,14 @@ KAPPAS = (
 """Columns of the table of pairs of assessors."""
 
 
-def _all(n_people: int) -> str:
-    return "Both assessors" if n_people == 2 else f"All {n_people} assessors"
-
-
 def alpha_note(row: Row, weights: str) -> Note:
     """State the agreement of all assessors, and how to read kappa and alpha."""
+    who = "Both assessors" if row["n_people"] == 2 else f"All {row['n_people']} assessors"
+    alpha = _with_interval(row["alpha"], row["low"], row["high"])
+    pairs = f"{counted(row['n_pairs'], 'pair')} judged at least twice"
+    all_of = f"{who}: ordinal Krippendorff's alpha {alpha} over {pairs}."
     if pd.isna(row["alpha"]):
         all_of = "Agreement is undefined: all grades are the same."
-    else:
-        all_of = (
-            f"{_all(row['n_people'])}: ordinal Krippendorff's alpha {looks.plain(row['alpha'], 2)}"
-            f" ({looks.between(row['low'], row['high'], 2)}) over"
-            f" {counted(row['n_pairs'], 'pair')} judged at least twice."
-        )
     scale = "1: perfect agreement; 0: agreement by chance."
     return Note([all_of, f"Kappa: {WEIGHTS[weights]}.", scale])
 

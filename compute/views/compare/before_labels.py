@@ -136,8 +136,9 @@ def changed_queries(tops: DataFrame) -> Series:
 def depths(rows: DataFrame) -> DataFrame:
     """Return text by depth: mean share of common documents, and queries that share all or none."""
     every = {k: rows[f"at_{k}"] for k in select.DEPTHS}
+    above = dict(zip(select.DEPTHS[1:], every.values(), strict=False))
     # Depths below the end of all lists are left out, since the overlap stays the same there.
-    found = {k: of for k, of in every.items() if k == 1 or not of.equals(every[_above(k)])}
+    found = {k: of for k, of in every.items() if k not in above or not of.equals(above[k])}
     return DataFrame(
         {
             "Depth": [str(k) for k in found],
@@ -146,10 +147,6 @@ def depths(rows: DataFrame) -> DataFrame:
             "Queries sharing none": [f"{share.eq(0).sum():,}" for share in found.values()],
         }
     )
-
-
-def _above(k: int) -> int:
-    return select.DEPTHS[select.DEPTHS.index(k) - 1]
 
 
 def moved(tops: DataFrame) -> Note:
@@ -191,8 +188,9 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
         f" {titles[0]} and {first['share_b']:.0%} of those of {titles[1]}: a hub that crowds"
         " out others."
     )
-    rows = rows.assign(**_text(two, rows["doc_id"], "text"))
-    columns = [Column("Document", "doc_id"), *[Column("Text", "text")] * ("text" in rows)]
+    texts = rows["doc_id"].map(two.texts(rows["doc_id"].tolist()))
+    rows, has_text = rows.assign(text=texts.fillna("")), bool(texts.notna().any())
+    columns = [Column("Document", "doc_id"), *[Column("Text", "text")] * has_text]
     for title, side in zip(titles, "ab", strict=True):
         fields = f"n_{side}", f"share_{side}"
         columns.append(Column(f"Lists of {title}", fields, "{:,} ({:.0%})".format))
@@ -253,9 +251,3 @@ def _first(texts: Series, rank: float, name: str) -> str:
     if pd.isna(rank):
         return "–"
     return f"{rank:.0f}: {texts.get(name, '') or name}"
-
-
-def _text(two: Two, ids: Series, column: str) -> dict[str, Series]:
-    """Return a column of texts if any are stored."""
-    texts = ids.map(two.texts(ids.tolist()))
-    return {column: texts.fillna("")} if texts.notna().any() else {}

@@ -251,14 +251,15 @@ def scores(view: View, rows: DataFrame) -> Scores:
 
 def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Column]:
     """Return the columns of the table; those of the ranking have explanations."""
-    holes = "mean unjudged share of the top 10"
     alike = "test of all pairs: systems that share a letter are not significantly different"
     picture = "line: 95% CI; dot: mean"
     first = f"share of bootstrap samples in which the system ranks first. {FIRST}"
     longest, ranks = max(map(len, rows["title"]), default=0), ("rank", "rank_low", "rank_high")
     drawn = None if order is None else partial(figures.pictures, order, rows["system"].tolist())
     pictures = Column(figures.PICTURE, drawn=drawn, width=figures.WIDTH, told=picture)
-    hole = Column(figures.HOLES, "hole", plain, told=holes)
+    hole = Column(figures.HOLES, "hole", plain, told="mean unjudged share of the top 10")
+    scored = "number of datasets with a score, averaged or not"
+    number = Column("# datasets", "n_datasets", told=scored)
     values = figures.headings(board).items()
     return [
         # On a phone, a wider pinned column would leave no room for the others.
@@ -270,14 +271,7 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
         Column("P(rank 1)", ["first"], figures.share, told=first),
         Column("Significance group", ["group"], _group, told=alike),
         *[hole] * ("hole" in rows),
-        *[
-            Column(
-                "# datasets",
-                "n_datasets",
-                told=("number of datasets with a score, averaged or not"),
-            )
-        ]
-        * (len(board.datasets) > 1),
+        *[number] * (len(board.datasets) > 1),
         *(Column(head, figures.OF_DATASET + name, plain) for name, head in values),
     ]
 

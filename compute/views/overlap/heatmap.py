@@ -205,11 +205,6 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def floor_label(floor: float) -> str:
-    """Say above which relative frequency words count."""
-    return f"above {floor * 1e6:g} per million" if floor else "none"
-
-
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
     """Count the corpora and their words, and state the comparison and omissions. `vocabularies`:
     dataset, n_tokens, for one unit."""

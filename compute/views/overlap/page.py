@@ -42,7 +42,8 @@ from compute.views.page import (
 from compute.views.shared.theme import DOMAINS, Legend, plain
 
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
-FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
+FLOORS = {f"above {floor * 1e6:g} per million" if floor else "none": floor for floor in _FLOORS}
+"""Relative frequencies above which words count, by label."""
 COMMAND = "python -m compute overlap compute"
 EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
@@ -296,20 +297,15 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
     names = [EVERY, *map(str, square.index)]
     look: dict[str, Any] = {"noun": "corpus", "width": 300, "titles": titles}
     name = yield Choice("node", "Neighbours of", names, **look)
-    if name == EVERY:
-        table, title, columns = (
-            graphs.neighbours(square, titles),
-            "The nearest corpora",
-            _NEAREST,
-        )
-    else:
+    table, title = graphs.neighbours(square, titles), "The nearest corpora"
+    if name != EVERY:
         table = graphs.all_neighbours(square, titles, name)
-        title, columns = f"Neighbours of {titles.get(name, name)}", _ALL
+        title = f"Neighbours of {titles.get(name, name)}"
     yield Table(
         "neighbours",
         title,
         table,
-        columns=columns,
+        columns=_NEAREST if name == EVERY else _ALL,
         height=38 + 35 * min(len(table), 13),
         of=("floor", "node", "unit"),
     )

@@ -229,10 +229,7 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in view.names}
     drawn = partial(score_breakdown.gains, [(titles[name], one) for name, one in found.items()])
     said = "Blue: contribution of the document at a rank; pale: ideal order."
-    title, about = (
-        f"Contribution of each rank to {measure}",
-        ("dataset", "systems", "query", "measure"),
-    )
+    title, about = f"Contribution of each rank to {measure}", (*_VALUES, "measure")
     yield Figure("gains", title, drawn, said, of=about)
     shown = view.names[0]
     if len(found) > 1:

@@ -124,11 +124,8 @@ def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return holes.TOP.empty_table()
-    return (
-        cursor.sql(_RANKED, params={"files": found, "systems": systems, "k": k})
-        .to_arrow_table()
-        .cast(holes.TOP)
-    )
+    ranked = cursor.sql(_RANKED, params={"files": found, "systems": systems, "k": k})
+    return ranked.to_arrow_table().cast(holes.TOP)
 
 
 def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:

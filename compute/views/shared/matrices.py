@@ -50,10 +50,8 @@ def of_boards(
     """Return the systems' values on each dataset, for the queries on which all systems have a
     value; if `weighted`, with the weights of queries where a dataset has weights."""
     parts = _parts(cursor, datasets)
-    found, families = (
-        _found(cursor, measure, parts, systems),
-        query_families.of(cursor, _all(parts)),
-    )
+    found = _found(cursor, measure, parts, systems)
+    families = query_families.of(cursor, _all(parts))
     boards = [_board(found, sorted(parts[name]), systems, families) for name in datasets]
     return [_with_runs(cursor, measure, board, weighted) for board in boards]
 
@@ -120,10 +118,8 @@ def of_parts(
     on each of its parts, or on the dataset itself; the families of these queries, or None; and the
     variances of the systems' means over runs, or None if no system has several."""
     parts = _parts(cursor, datasets)
-    found, families = (
-        _found(cursor, measure, parts, systems),
-        query_families.of(cursor, _all(parts)),
-    )
+    found = _found(cursor, measure, parts, systems)
+    families = query_families.of(cursor, _all(parts))
     return {
         name: (
             [found[part].values for part in parts[name]],

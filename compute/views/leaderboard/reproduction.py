@@ -1,6 +1,6 @@
 """Computed against published scores: does a score match the published one, and if not, why not?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -112,15 +112,8 @@ def columns(found: DataFrame, width: int) -> list[Column]:
 
 
 def _filled(verdicts: Sequence[str], theme: str) -> list[str]:
-    fills = _fills(theme)
-    return [_css(fills.get(verdict)) for verdict in verdicts]
-
-
-def _fills(theme: str) -> Mapping[str, str]:
-    """Return blue for agreement and orange for disagreement; other cells have no colour."""
-    look = palette(theme)
-    return {EQUAL: look.diverging[-3], APART: look.diverging[2]}
-
-
-def _css(fill: str | None) -> str:
-    return f"background-color: {fill}; color: {ink(fill)}" if fill else ""
+    """Return blue for agreement and orange for disagreement as CSS; other cells have no colour."""
+    shades = palette(theme).diverging
+    fills = {EQUAL: shades[-3], APART: shades[2]}
+    css = {name: f"background-color: {fill}; color: {ink(fill)}" for name, fill in fills.items()}
+    return [css.get(verdict, "") for verdict in verdicts]

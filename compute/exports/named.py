@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from compute.base.errors import WrongInput
 from compute.base.words import near
@@ -100,10 +100,7 @@ def address(text: str) -> Address:
     page = parts.path.strip("/") or "leaderboard"
     if not re.fullmatch("[a-z]+", page):
         raise WrongInput(f"{text!r} is not an address of a page, such as lengths?dataset=scifact")
-    found: dict[str, list[str]] = {}
-    for key, value in parse_qsl(parts.query, keep_blank_values=True):
-        found.setdefault(key, []).append(value)
-    return page, found
+    return page, parse_qs(parts.query, keep_blank_values=True)
 
 
 def settings(words: Sequence[str]) -> dict[str, list[str]]:

@@ -58,15 +58,8 @@ class SiteAsk(StoreAsk):
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        """Answer a query that is declared with `@question`."""
-        found = super().__call__(query, added=added, **parameters)
-        return self._shown(query, found, parameters)
-
-    def _shown(
-        self, query: Callable[..., DataFrame], frame: DataFrame, parameters: Mapping[str, Any]
-    ) -> DataFrame:
-        """Remove from an answer what the site must not show."""
-        question = declared(query)
+        """Answer a query that is declared with `@question`, without what the site must not show."""
+        frame, question = super().__call__(query, added=added, **parameters), declared(query)
         if question.shows in ("runs", "datasets"):
             for name in {"dataset", "other"} & set(frame):
                 frame = frame[~frame[name].isin(self._unwanted)]

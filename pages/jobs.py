@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute import jobs
-from compute.views.jobs.matrix import able, at_hand
+from compute.views.jobs.matrix import able
 from compute.views.page import Switch
 from pages._jobs import demo, judging, others, sections, training
 from pages._shared import address, dataset_facts, pickers, reading, system_pickers
@@ -33,8 +33,8 @@ sections.name_a_system(store)
 without = ""
 if not everything:
     without = sections.left_out(cells[~cells["dataset"].isin(asked)])
-    cells = cells[cells["dataset"].isin([*at_hand(cells), *asked])]
-    cells = cells[cells["system"].isin([*able(cells), *systems])]
+    cells = cells[cells["dataset"].isin([*able(cells, "dataset"), *asked])]
+    cells = cells[cells["system"].isin([*able(cells, "system"), *systems])]
 with place_of_datasets:
     names = list(dict.fromkeys(cells["dataset"]))
     titles = dataset_facts.titles()

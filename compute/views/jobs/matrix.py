@@ -41,14 +41,10 @@ USUAL = 6
 Row = dict[Hashable, Any]
 
 
-def at_hand(cells: DataFrame) -> list[str]:
-    """Return the datasets of a matrix on which some system ran or can run, in order."""
-    return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "dataset"]))
-
-
-def able(cells: DataFrame) -> list[str]:
-    """Return the systems of a matrix that ran or can run on some dataset, in order."""
-    return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "system"]))
+def able(cells: DataFrame, of: str) -> list[str]:
+    """Return the systems or datasets (`of`, a column) of a matrix of which some cell ran or can
+    run, in order."""
+    return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, of]))
 
 
 def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
@@ -88,14 +84,14 @@ def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
 
 def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
     """Name the stored datasets that a matrix hides because nothing can run on them."""
-    out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
+    out = set(cells["dataset"]) & set(stored) - set(able(cells, "dataset"))
     named = ", ".join(sorted(titles.get(name, name) for name in out))
     return f"Hidden (no documents stored): {named}." if named else ""
 
 
 def able_on(cells: DataFrame, systems: Collection[str]) -> list[str]:
     """Return the datasets on which one of the systems ran or can run, in order."""
-    return at_hand(cells[cells["system"].isin(list(systems))])
+    return able(cells[cells["system"].isin(list(systems))], "dataset")
 
 
 def nothing_to_do(

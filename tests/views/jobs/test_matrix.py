@@ -116,7 +116,7 @@ def test_what_is_up_to_date_is_done_only_again() -> None:
     left = figures.left_out(CELLS, [("minilm", "tiny")])
     unable = "(bm25 on nq, minilm on nq)"
     assert left == f"; skipped: 1 up to date, 2 cannot run here {unable}"
-    assert figures.at_hand(CELLS) == ["tiny"]
+    assert figures.able(CELLS, "dataset") == ["tiny"]
 
 
 def test_nothing_to_do_says_why() -> None:

@@ -256,15 +256,9 @@ def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
     if math.isnan(found["effect"]):
         return [said]
     interval = _interval(found["effect_low"], found["effect_high"], 2)
-    size = abs(found["effect"])
-    word = next(
-        (
-            name
-            for most, name in ((0.2, "very small"), (0.5, "small"), (0.8, "medium"))
-            if round(size, 2) < most
-        ),
-        "large",
-    )
+    words = {"very small": 0.2, "small": 0.5, "medium": 0.8, "large": math.inf}
+    size = round(abs(found["effect"]), 2)
+    word = next(name for name, most in words.items() if size < most)
     return [
         said,
         f"Effect size {signed(found['effect'], 2)} ({interval}), {word}: mean difference / standard"

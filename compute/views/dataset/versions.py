@@ -113,8 +113,7 @@ def _axis(rows: DataFrame) -> dict:
     titles = [f"{escape(label, 12)}<br>{date}" for label, date in named]
     step = -(-len(rows) // MOST_NAMED)
     ticks = {"tickvals": [*range(0, len(rows), step)], "ticktext": titles[::step]}
-    bare = {"zeroline": False, "showgrid": False}
-    return ticks | bare | {"range": [-0.5, len(rows) - 0.5]}
+    return ticks | axes.BARE | {"range": [-0.5, len(rows) - 0.5]}
 
 
 def _hover(row: dict, measure: str) -> str:

@@ -38,10 +38,8 @@ def in_order(measures: Iterable[str]) -> list[str]:
 def table_titles(tables: DataFrame) -> dict[str, str]:
     """Return titles of the published tables by source: `BEIR v4, Table 9: R@100, R_cap@100`.
     `tables`: source and measure. At most MOST_NAMED measures are named."""
-    found = {}
-    for source, own in tables.groupby("source", sort=False)["measure"]:
-        found[str(source)] = f"{source}: {several(in_order(own), MOST_NAMED)}"
-    return found
+    named = tables.groupby("source", sort=False)["measure"]
+    return {str(one): f"{one}: {several(in_order(own), MOST_NAMED)}" for one, own in named}
 
 
 def origin(

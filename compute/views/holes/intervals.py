@@ -309,20 +309,15 @@ def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Not
     """Say how unjudged documents are imputed, or why these judgements do not allow it. `waiting`:
     the record with added judgements, if these do not count now."""
     if "condensed" in rows:
-        return Note([*(_expected(recorded) if "expected" in rows else ()), _LEFT_OUT])
+        of = "judged" if recorded["n_not_relevant"] else "added and judged"
+        imputed = f"an unjudged document gets the average gain of {of} documents at its rank"
+        return Note([f"Imputed: {imputed} (optimistic)." * ("expected" in rows), _LEFT_OUT])
     there = waiting or recorded
-    enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
-    if waiting and enough:
+    missing = holes.FEWEST_ADDED - int(there["n_added"])
+    if waiting and missing <= 0 and int(there["n_added_not_relevant"]):
         return Note([_SILENCE, "Both appear if you choose official + added judgements above."])
-    return Note([_SILENCE, *_wanted(there)])
-
-
-def _expected(recorded: Row) -> Iterator[str]:
-    of = "judged" if recorded["n_not_relevant"] else "added and judged"
-    yield (
-        f"Imputed: an unjudged document gets the average gain of {of} documents at its"
-        " rank (optimistic)."
-    )
+    wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
+    return Note([_SILENCE, f"Both appear after {wanted}, including some “not relevant”."])
 
 
 _LEFT_OUT = "Condensed list: unjudged documents are removed (usually also optimistic)."
@@ -330,12 +325,6 @@ _SILENCE = (
     "The official qrels contain only relevant documents, so Hole@k is close to 1 −"
     " precision, and imputed or condensed scores are meaningless."
 )
-
-
-def _wanted(recorded: Row) -> Iterator[str]:
-    missing = holes.FEWEST_ADDED - int(recorded["n_added"])
-    wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
-    yield f"Both appear after {wanted}, including some “not relevant”."
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table:

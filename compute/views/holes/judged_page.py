@@ -92,11 +92,9 @@ def _people(ask: Ask, dataset: str) -> Steps:
     n_open = int(pairs["settled"].isna().sum())
     yield Text(f"Disagreements: {len(pairs):,} ({n_open:,} to settle)", bold=True)
     pairs, title = pairs.head(MOST), f"Disagreements on {dataset}"
-    told, columns = (
-        pairs.assign(labels=pairs["labels"].map(agreement.given)),
-        agreement.DISAGREEMENTS,
-    )
-    yield Table("disagreements", title, told, columns, height="auto", of=("dataset",))
+    told = pairs.assign(labels=pairs["labels"].map(agreement.given))
+    look: dict[str, Any] = {"height": "auto", "of": ("dataset",)}
+    yield Table("disagreements", title, told, agreement.DISAGREEMENTS, **look)
     rows = pairs.to_dict("records")
     row = rows[(yield Widget("settle", {"rows": rows})) or 0]
     yield _pair(ask, dataset, row["query_id"], row["doc_id"])

@@ -44,10 +44,8 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     """
     rows = bounds.merge(_told(found.estimates), on="system")
     # Without official judgements, only the range of the measure itself is known.
-    least, most = (
-        rows["pool_low"].astype(float).fillna(0),
-        rows["pool_high"].astype(float).fillna(1),
-    )
+    least = rows["pool_low"].astype(float).fillna(0)
+    most = rows["pool_high"].astype(float).fillna(1)
     for name in ("estimate", "estimate_low", "estimate_high"):
         rows[name] = rows[name].clip(least, most)
     # Other queries may have other unjudged documents, so these ranges do not bound their mean.

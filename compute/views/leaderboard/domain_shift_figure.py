@@ -1,7 +1,7 @@
 """Figures of similarity to a source against the gain over a baseline, with a panel per system. A
 panel has a fixed size, so that names can be placed; on a narrow screen panels are stacked."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -49,15 +49,14 @@ def panel(
     tinted: above 0, or below 0 if `sign` is -1. A `narrow` panel has more header lines."""
     marks = points.sort_values("dataset").reset_index(drop=True)
     wide = COLUMN if narrow else WIDTH
-    look = looks.palette(theme)
     return go.Figure(
         data=[_trace(marks, axes, theme, kinds)],
         layout={
             "annotations": [
                 _head(marks, title, narrow=narrow),
-                *_names(marks, spans, look, theme, wide),
+                *_names(marks, spans, theme, wide),
             ],
-            "shapes": _band(spans[1][1 if sign > 0 else 0], look),
+            "shapes": _band(spans[1][1 if sign > 0 else 0], looks.palette(theme)),
             **_frame(axes, spans, wide),
         },
     )
@@ -180,10 +179,18 @@ def legend(
 
 
 def _names(
-    marks: DataFrame, spans: tuple[Span, Span], look: looks.Palette, theme: str, wide: int
-) -> list[dict[str, Any]]:
-    placed = zip(boxes(marks, spans, theme, wide), marks.to_dict("records"), strict=True)
-    return [_name(label, row, spans, look, wide) for label, row in placed]
+    marks: DataFrame, spans: tuple[Span, Span], theme: str, width: int
+) -> Iterator[dict[str, Any]]:
+    (x0, x1), (y0, y1) = spans
+    wide, high, look = width - LEFT - RIGHT, HEIGHT - HEAD - FOOT, looks.palette(theme)
+    placed = zip(boxes(marks, spans, theme, width), marks.to_dict("records"), strict=True)
+    for label, row in placed:
+        font = {"size": FONT, "color": look.muted if row["left_out"] else look.text}
+        note = label.annotation(looks.escape(row["title"], LETTERS), font)
+        yield note | {
+            "x": x0 + note["x"] / wide * (x1 - x0),
+            "y": y1 - note["y"] / high * (y1 - y0),
+        }
 
 
 def boxes(
@@ -204,19 +211,6 @@ def boxes(
         for row in marks.to_dict("records")
     ]
     return labels.place(pixels, labels.Box(0, 0, wide, high))
-
-
-def _name(
-    label: labels.Label, row: Row, spans: tuple[Span, Span], look: looks.Palette, wide: int
-) -> dict[str, Any]:
-    (x0, x1), (y0, y1) = spans
-    wide, high = wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT
-    font = {"size": FONT, "color": look.muted if row["left_out"] else look.text}
-    note = label.annotation(looks.escape(row["title"], LETTERS), font)
-    return note | {
-        "x": x0 + note["x"] / wide * (x1 - x0),
-        "y": y1 - note["y"] / high * (y1 - y0),
-    }
 
 
 def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:

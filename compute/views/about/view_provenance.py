@@ -26,9 +26,9 @@ def record(
     """Return the inputs of a view's numbers, as JSON values without paths of this machine.
     `version` identifies the manifest and the last added judgement, `choice` the added judgements
     that count, and `address` the view. `runs` includes the inputs of runs but leaves out runs that
-    are not stored, such as published ones. `samples` exists if scores were estimated, `queries` if
-    they cover one query group."""
-    pairs = _with_inputs(store, sorted(shown.runs))
+    are not stored, such as published ones. `in_print` has each cited table with its paper.
+    `samples` exists if scores were estimated, `queries` if they cover one query group."""
+    pairs, cited = _with_inputs(store, sorted(shown.runs)), papers(store.parts("printed"))
     more: dict[str, Any] = {"queries": queries} if queries else {}
     if shown.samples:
         more["samples"] = [dict(one) for one in sorted(shown.samples)]
@@ -40,7 +40,7 @@ def record(
         "measures": {name: label(name) for name in in_order(shown.measures) if is_measure(name)},
         "runs": provenance.of_runs(store, pairs),
         "collections": provenance.of_datasets(store, sorted(shown.datasets)),
-        "in_print": _in_print(store, shown.sources),
+        "in_print": [{"table": one, "paper": cited.get(one, "")} for one in sorted(shown.sources)],
     } | more
 
 
@@ -76,12 +76,6 @@ def _judgements(choice: Choice | None, last: int) -> dict[str, Any]:
         "of_several_for_a_pair": RULES[choice.rule].text,
         "last_added_judgement": last,
     }
-
-
-def _in_print(store: Store, sources: Iterable[str]) -> list[dict[str, str]]:
-    """Return each cited table with its paper."""
-    cited = papers(store.parts("printed"))
-    return [{"table": source, "paper": cited.get(source, "")} for source in sorted(sources)]
 
 
 def as_json(made: Mapping[str, Any]) -> str:

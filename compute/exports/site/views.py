@@ -109,13 +109,9 @@ class Views:
             for values, words in self._values(page, dict(rest), own, usual=so):
                 yield values, [found.titles.get(option, option), *words]
 
-    def first(self, page: str) -> View | None:
-        """Return the view with which a page opens."""
-        return self.near(page, {})
-
     def near(self, page: str, names: Mapping[str, Any], must: Sequence[str] = ()) -> View | None:
         """Return a page's view that has all values of the keys `must`, and the most values of
-        `names`."""
+        `names`; without `names`, the view with which it opens."""
         over = shown(page).over
         asked = tuple((key, str(names[key]), key in must) for key in over if key in names)
         if (page, asked) not in self._near:

@@ -135,7 +135,7 @@ def _views(site: SiteAsk, folder: Path, made: Mapping[str, Any]) -> None:
     for view in views.every:
         drawn, root = Drawn(views, view, site.called), "../" * view.path.count("/")
         page = partial(composing.view, site, view, pages[view.page], tools)
-        links = ((one, views.first(one)) for one in pages if one != MADE)
+        links = ((one, views.near(one, {})) for one in pages if one != MADE)
         words = {
             "root": root,
             "site": html.escape(site.wanted.title),

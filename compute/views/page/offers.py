@@ -152,15 +152,11 @@ def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
     names = list(dict.fromkeys(runs["dataset"]))
 
     def advice(name: str) -> str:
-        return "" if name in names else _without_lists(ask, name)
+        """Say why a dataset has no ranked lists; empty if it has some or is unknown."""
+        known = DataFrame() if name in names else ask(catalogue.facts, dataset=name)
+        return without_runs(ask, next_steps.record(known)) if len(known) else ""
 
     return dataset(ask, names, "dataset with ranked lists", width, advice=advice)
-
-
-def _without_lists(ask: Ask, name: str) -> str:
-    """Say why a dataset has no ranked lists; empty if the name is unknown."""
-    known = ask(catalogue.facts, dataset=name)
-    return without_runs(ask, next_steps.record(known)) if len(known) else ""
 
 
 def outdated(ask: Ask, dataset: Dataset) -> list[str]:
@@ -260,10 +256,8 @@ def segmented(ask: Ask, *collections: str) -> str:
         if part.kind == "lengths" and part.dataset in (collections or (part.dataset,))
     }
     number = sum(n for _, n in found)
-    documents = counted(number, "document")
-    return (
-        (f"{documents} in scripts without spaces: words from ICU's dictionaries.") if number else ""
-    )
+    told = f"{counted(number, 'document')} in scripts without spaces"
+    return f"{told}: words from ICU's dictionaries." if number else ""
 
 
 KIND = "queries"

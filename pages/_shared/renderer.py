@@ -159,12 +159,8 @@ def _window(window: records.Window) -> None:
     def close() -> None:
         st.query_params.pop(window.closes, None)
 
-    st.dialog(window.title, width="large", on_dismiss=close)(_opened)(window.inside)
-
-
-@failures.guarded
-def _opened(inside: Inside) -> None:
-    _run(inside, None)
+    opened = st.dialog(window.title, width="large", on_dismiss=close)
+    opened(failures.guarded(section))(window.inside)
 
 
 def _recalled(recalled: records.Recalled) -> Any:

@@ -582,9 +582,7 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
         yield Table("fused_losses", title, lost, fusions.columns(lost), of=_PAIR)
         yield Note(
             [
-                (
-                    f"Loss of {view.measure} on one dataset (column) with the best weight of"
-                    " another (row)."
-                )
+                f"Loss of {view.measure} on one dataset (column) with the best weight of"
+                " another (row)."
             ]
         )

@@ -68,14 +68,10 @@ def needed(plan: Plan, difference: float) -> Note:
     if math.isnan(plan.detectable):
         return TOO_FEW
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
+    of = f"{difference:.6g}".removeprefix("0")
+    told = f"Detecting a true difference of {of} takes {n} {plan.unit} (80% power)"
     rest = f" corrected for {plan.n_pairs:,} pairs, {alone} for this pair only"
-    return Note(
-        [
-            f"Detecting a true difference of {_named(difference)} takes {n} {plan.unit} (80%"
-            " power)"
-            f"{rest * (plan.n_pairs > 1)}."
-        ]
-    )
+    return Note([f"{told}{rest * (plan.n_pairs > 1)}."])
 
 
 def leads(first: str, others: Sequence[str], pairs: DataFrame, titles: Mapping[str, str]) -> str:
@@ -97,10 +93,6 @@ def leads(first: str, others: Sequence[str], pairs: DataFrame, titles: Mapping[s
 def _queries(plan: Plan, difference: float, level: float) -> str:
     n = int(power.queries_needed(difference, plan.deviation, level))
     return f"{n:,}" if n < power.MOST else f"more than {power.MOST:,}"
-
-
-def _named(difference: float) -> str:
-    return f"{difference:.6g}".removeprefix("0")
 
 
 def _found(least: float) -> str:

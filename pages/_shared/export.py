@@ -45,21 +45,22 @@ def address(title: str) -> str:
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     """Draw a button under a page that saves the whole page; a click calls `provenance`."""
-    drawn = page_run.current().drawn
+    run = page_run.current()
+    drawn, where = run.drawn, address(title)
     if not drawn:
         return
-    where = address(title)
 
     def made(*, escaped: bool = True) -> bytes:
         # A fragment may have rerun since, and replaced some of these parts.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
         return page_archive.archive(page_archive.View(title, where, shown, provenance(), escaped))
 
-    page_run.current().save = made
+    run.save = made
+    words = file_names.said(run.page.lower(), "", file_names.OF_VIEW, run.picked)
     sign_in.download_button(
         "Download this page (ZIP)",
         made,
-        file_name=f"beirscope-{view_name()}.zip",
+        file_name=f"beirscope-{file_names.name(words)}.zip",
         mime="application/zip",
         icon=":material/folder_zip:",
         type="tertiary",
@@ -123,13 +124,6 @@ def _numbers(shown: Figure) -> None:
         st.dataframe(
             frame.rename(columns=heads), hide_index=True, lazy=True, alt=f"{shown.title}: {name}"
         )
-
-
-def view_name() -> str:
-    """Return the file name of the whole view."""
-    run = page_run.current()
-    said = file_names.said(run.page.lower(), "", file_names.OF_VIEW, run.picked)
-    return file_names.name(said)
 
 
 def _button(

@@ -14,14 +14,13 @@ from compute.commands import options
 from compute.commands.common import done
 from compute.commands.opening import named, open_bench, open_whole, say
 from compute.corpora import lengths, overlap
-from compute.datasets import dataset as dataset_of
 from compute.datasets import published as in_print
 from compute.intake import clustering, translation
 from compute.jobs.kinds import one_dataset_per_corpus
 from compute.reading import database
 from compute.store import loading
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as queries
 
@@ -53,7 +52,7 @@ def cluster_queries(
         replace: replace the labels `cluster`
     """
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     _, found = clustering.cluster(bench, row, clusters, replace=replace)
     for name, n in Counter(found.names).most_common():
         say(bench, f"{counted(n, 'query')}: {printable.printable(name)}")
@@ -80,8 +79,7 @@ def translation_similarity(
         seed: seed of the random sample
     """
     bench = open_bench()
-    own = own_datasets(bench.store)
-    sides = dataset_of(one, own), dataset_of(other, own)
+    sides = dataset_of(bench.store, one), dataset_of(bench.store, other)
     found = translation.similarity(bench, *sides, encoder=system, n=pairs, seed=seed)
     return printable.show(found, json)
 
@@ -123,11 +121,10 @@ def compute_lengths(*datasets: options.Collections, again: options.Again = False
     bench = open_bench()
     rows = named(bench, datasets)
     if not rows:
-        own = own_datasets(bench.store)
         names = lengths.countable(bench.store)
         if not names:
             raise Missing("no documents are stored: name a dataset, such as scifact")
-        rows = [dataset_of(name, own) for name in names]
+        rows = [dataset_of(bench.store, name) for name in names]
     for row in rows:
         loaded = lengths.with_documents(bench, row)
         told = "counted" if lengths.count(bench, loaded, again=again) else "up to date"

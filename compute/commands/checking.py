@@ -10,12 +10,11 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.words import counted, sized
 from compute.commands import groups, options
 from compute.commands.opening import open_bench
-from compute.datasets import dataset as named
 from compute.intake import doctor, packed, tags
 from compute.intake.doctor import known as doctor_known
 from compute.recompute import score_check
 from compute.store import damage, integrity, state
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.store.store import Store
 
 
@@ -49,7 +48,7 @@ def check(
     against = None
     if dataset:
         bench = open_bench()
-        against = doctor_known(bench.store, named(dataset, own_datasets(bench.store)))
+        against = doctor_known(bench.store, dataset_of(bench.store, dataset))
     how = shape.how(grades, fold)
     home = settings.load().home
     with packed.opened(paths, home) as found:

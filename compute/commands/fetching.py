@@ -10,11 +10,10 @@ from compute.base.words import counted, sized
 from compute.commands import options
 from compute.commands.common import done
 from compute.commands.opening import end_bar, open_bench, say
-from compute.datasets import dataset
 from compute.intake import imports
 from compute.intake.fetch import irds, offers
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 
 
 def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Json = False) -> int:
@@ -31,8 +30,8 @@ def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Jso
         return printable.show(rows if json else _short(rows), json)
     if any(one.startswith(irds.PREFIX) for one in datasets):
         return _of_ir_datasets(bench, datasets, name)
-    own = own_datasets(bench.store)
-    wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in datasets)}
+    rows = [dataset_of(bench.store, name) for name in datasets]
+    wanted = {offers.offer(row).name: row for row in rows}
     failed = 0
     for row in wanted.values():
         try:

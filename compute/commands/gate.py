@@ -15,7 +15,6 @@ from compute.commands import options
 from compute.commands.common import done, scored_by
 from compute.commands.opening import open_bench, open_whole
 from compute.datasets import Dataset
-from compute.datasets import dataset as dataset_of
 from compute.evaluate.measures import Measure, parse
 from compute.evaluate.non_inferiority import MARGIN, NIGHT, decide
 from compute.evaluate.power import LARGEST
@@ -25,7 +24,7 @@ from compute.intake import anchors, gate_runs
 from compute.intake.gate_runs import Given
 from compute.reading import database
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.dataset import select_slices
 from compute.views.shared import query_slices
 
@@ -130,7 +129,7 @@ def anchor(
     """
     _refuse_large(margin)
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     if system or remove:
         anchors.mark(bench.store, row, "" if remove else system, margin)
         done(bench)
@@ -141,9 +140,9 @@ def anchor(
 
 
 def _decided(bench: Bench, asked: _Asked) -> Report:
-    own, groups, of, remarks = own_datasets(bench.store), {}, list[str](), list[str]()
+    groups, of, remarks = {}, list[str](), list[str]()
     for name in asked.datasets:
-        row = dataset_of(name, own)
+        row = dataset_of(bench.store, name)
         for against, found, told in _compared(bench, row, asked):
             since = ", since the anchor" if MARGIN in found else ""
             kept = kinds(bench, row, found, asked.slices) if asked.slices else {}

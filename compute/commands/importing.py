@@ -15,7 +15,6 @@ from compute.commands import groups, options
 from compute.commands.common import done, tell, tell_version
 from compute.commands.opening import open_bench
 from compute.datasets import Dataset as Row
-from compute.datasets import dataset as dataset_of
 from compute.intake import (
     carrying,
     imports,
@@ -30,7 +29,7 @@ from compute.intake import (
 )
 from compute.jobs import removing
 from compute.store.loading import Bench, Loaded
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 
 
 def import_dataset(
@@ -109,7 +108,7 @@ def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int
             or a queries.jsonl with narratives
     """
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     told = texts.add(bench, row, path)
     done(bench)
     printable.say(f"{row.name}: {told}")
@@ -141,7 +140,7 @@ def import_run(
     """
     bench = open_bench()
     try:
-        row = dataset_of(dataset, own_datasets(bench.store))
+        row = dataset_of(bench.store, dataset)
     except Missing as error:
         makes = f"import-dataset --runs FILES --name {shown(dataset)}"
         raise Missing(f"{error}; {makes} creates one from runs, without judgements") from None
@@ -216,7 +215,7 @@ def import_grades(
         rule: with --machines, the majority (the lower grade in a tie) or the rounded mean
     """
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     if sum(map(bool, (file, run, machines))) != 1:
         raise WrongInput("give either a file of grades, --run SYSTEM or --machines NAMES")
     if not run and (thresholds or quantiles):
@@ -255,7 +254,7 @@ def import_labels(
         baseline: store this system as the baseline on the page Dataset; '' for none
     """
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     if file:
         how: dict[str, Any] = {"replace": replace, "family": family, "weight": weight}
         part, new = query_labels.import_file(bench, file, row, **how)
@@ -326,7 +325,7 @@ def sample(
         name: name of the new dataset (default: with its size and seed)
     """
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     made = smaller.sample(bench, row, documents, seed, name).dataset
     printable.say(f"{made.name}: {documents:,} documents of {row.name}, including all judged ones")
     return done(bench)
@@ -358,7 +357,7 @@ def remove(
         told = "--system, --machine, --training, --labels and --carried"
         raise WrongInput(f"{told}: give only one")
     if training:
-        row = dataset_of(dataset, own_datasets(bench.store))
+        row = dataset_of(bench.store, dataset)
         found = leakage.said(leakage.stored(bench.store, row.name, training))
         told = f"the result and its labels: {found}"
         does = partial(leakage.remove, bench.store, row.name, training)

@@ -16,7 +16,6 @@ from compute.commands import groups, options
 from compute.commands.common import done
 from compute.commands.opening import open_bench, say
 from compute.datasets import Dataset, qrels, shapes, trec, unpacked_size
-from compute.datasets import dataset as dataset_of
 from compute.datasets.reading import open_path
 from compute.intake import by_text, carrying
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
@@ -24,7 +23,7 @@ from compute.judgements.exchange import Found
 from compute.recompute import run
 from compute.store import damage, integrity
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 
 _SUFFIXES = {".csv": "csv", ".tsv": "beir", ".json": "json"}
 
@@ -61,7 +60,7 @@ class _Given(NamedTuple):
 def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
     """Open the store; return it, the dataset and its judgements. Raises Missing or WrongInput."""
     bench = open_bench()
-    row = dataset_of(name, own_datasets(bench.store))
+    row = dataset_of(bench.store, name)
     if row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
     return bench, row, _official(bench, row)
@@ -237,8 +236,7 @@ def carry(
         set: the judgement set to carry, as named by `sets`
     """
     bench = open_bench()
-    own = own_datasets(bench.store)
-    before, after = dataset_of(old, own), dataset_of(new, own)
+    before, after = dataset_of(bench.store, old), dataset_of(bench.store, new)
     part, fresh = carrying.carry(bench, before, after, set, replace=replace)
     if json:
         printable.show(carrying.report(part), as_json=True)

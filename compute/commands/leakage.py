@@ -11,10 +11,9 @@ from compute.commands import options
 from compute.commands.common import done, scored_by
 from compute.commands.opening import open_bench, open_whole, say
 from compute.commands.show.stored import tell_stale
-from compute.datasets import dataset as dataset_of
 from compute.intake import leakage
 from compute.reading import database
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.overlap import leakage as views
 
 _COUNTS = ("n_training_texts", "n_pairs", "n_queries", "n_queries_found", "n_documents")
@@ -43,9 +42,8 @@ def find(
     if not (name := name or split):
         raise WrongInput("name the training set: --name NAME")
     bench = open_bench()
-    own = own_datasets(bench.store)
-    row = dataset_of(dataset, own)
-    other = dataset_of(split, own) if split else None
+    row = dataset_of(bench.store, dataset)
+    other = dataset_of(bench.store, split) if split else None
     if other and other.name == row.name:
         raise WrongInput(f"{row.name} contains its own queries: name another split, such as train")
     how = {"files": training, "split": other, "threshold": threshold}
@@ -71,7 +69,7 @@ def show(
     bench = open_whole()
     datasets = [part.dataset for part in bench.store.parts(leakage.KIND)]
     if dataset:
-        dataset_of(dataset, own_datasets(bench.store))
+        dataset_of(bench.store, dataset)
         datasets = [name for name in datasets if name == dataset]
     if not datasets:
         on = f" with {dataset}" if dataset else ""

@@ -14,11 +14,10 @@ from compute.commands import options
 from compute.commands.common import done
 from compute.commands.opening import open_bench, say
 from compute.datasets import compressed
-from compute.datasets import dataset as dataset_of
 from compute.intake import machine_grade_import, machine_judging
 from compute.judgements.asking import endpoint
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 
 Most = Annotated[options.Count, Parameter(help="limit for this run")]
 
@@ -52,7 +51,7 @@ def judge(
         queue: run as a job
     """
     bench = open_bench()
-    name = dataset_of(dataset, own_datasets(bench.store)).name
+    name = dataset_of(bench.store, dataset).name
     if forbid_texts:
         machine_judging.forbid(bench.store, name)
         say(bench, f"texts of {name}, and of datasets that share them, may not be sent anywhere")

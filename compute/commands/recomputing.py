@@ -15,14 +15,14 @@ from compute.base.words import counted
 from compute.commands import groups, options
 from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
 from compute.commands.opening import named, open_bench, say, tell_damage
-from compute.datasets import DATASETS, Dataset, dataset
+from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.recompute import demo as demonstration
 from compute.recompute import pairs, training
 from compute.recompute import run as recompute
 from compute.store import freshness
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of, own_datasets
 from compute.systems import SYSTEMS, System, learnt_from, names
 from compute.systems import system as system_of
 
@@ -88,7 +88,7 @@ def rescore(
     for hits in fresh:
         if hits.kind != "hits" or (names and hits.dataset not in names):
             continue
-        row = dataset(hits.dataset, own_datasets(bench.store))
+        row = dataset_of(bench.store, hits.dataset)
         loaded = recompute.stored_dataset(bench.store, row)
         # Shipped hits are truncated: rescoring them would lose the deeper measures.
         anew = again and not hits.shipped

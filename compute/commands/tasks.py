@@ -14,13 +14,12 @@ from compute.base.words import counted, near
 from compute.commands import groups, options
 from compute.commands.opening import open_bench
 from compute.datasets import compressed
-from compute.datasets import dataset as dataset_of
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import deciding, grades, queue, samples, sampling_on, tasks
 from compute.judgements.tasks.tasks import Plan
 from compute.reading import database
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.annotate import select, tables
 from compute.views.compare import judging
 
@@ -67,7 +66,7 @@ def new(
         expect: only print the expected precision of a sample
     """
     bench = open_bench()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     order = orders.SAMPLED if goal else order or orders.DEFAULT
     usual = samples.USUAL.get(goal, samples.MEASURES[0])
     beside = {sampling.DIFFERENCES: baseline or systems[0], sampling.AUDIT: machine}.get(goal, "")

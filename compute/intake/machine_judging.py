@@ -48,7 +48,7 @@ from compute.judgements.tasks import tasks
 from compute.recompute import run as recompute
 from compute.store import damage, provenance
 from compute.store.loading import Bench, Loaded
-from compute.store.own_datasets import of_parts, own_datasets
+from compute.store.own_datasets import dataset_of, of_parts, own_datasets
 from compute.store.store import Part, Store
 
 FORM = "judge"
@@ -181,7 +181,7 @@ def judgeable(parts: Sequence[Part]) -> list[str]:
 def allow(store: Store, name: str, address: str, person: str = "") -> None:
     """Let the texts of a dataset be sent to an address. Raises WrongInput for a dataset with
     parts."""
-    _require_own_texts(dataset(name, own_datasets(store)))
+    _require_own_texts(dataset_of(store, name))
     journal.allow(store, name, address, person)
 
 
@@ -214,7 +214,7 @@ def prepared(store: Store, plan: Plan) -> Prepared:
     """Look up the pairs and their texts. Raises Missing or WrongInput if there are none, and
     Conflict if the LLM has grades of another identity."""
     taking.check_name(plan.machine)
-    row = dataset(plan.dataset, own_datasets(store))
+    row = dataset_of(store, plan.dataset)
     _require_own_texts(row)
     loaded = recompute.stored_dataset(store, row)
     if loaded.documents is None:
@@ -497,7 +497,7 @@ def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
     about |= {"guideline": ready.prompt.guideline, "grades": grading.lines(ready.prompt.grades)}
     about |= {"requests": len(asked), "without_answer": sum(without.values())}
     made = provenance.record(words, time.perf_counter() - start, form=FORM, **about)
-    row = dataset(plan.dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, plan.dataset)
     part, new = taking.publish(bench, row, plan.machine, rows, made, replace=True)
     return Taken(part, new, 0, sum(without.values()))
 

@@ -19,7 +19,7 @@ from compute.base import bug_reports, disk_refusals, settings
 from compute.base.errors import BeirscopeError, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
-from compute.datasets import dataset, shapes, trec, unpacked_size
+from compute.datasets import shapes, trec, unpacked_size
 from compute.datasets.without_documents import texts_of
 from compute.intake import carrying, doctor, imports, tags, texts
 from compute.intake.doctor import known
@@ -29,7 +29,7 @@ from compute.reading import database
 from compute.recompute.run import remarks, said
 from compute.store import run_versions
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.store.store import Store
 
 Answer = dict[str, Any]
@@ -81,7 +81,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Yield the doctor's report on every file, compared with a dataset if one is named."""
     against = None
     if order["dataset"]:
-        row = dataset(order["dataset"], own_datasets(bench.store))
+        row = dataset_of(bench.store, order["dataset"])
         against = known(bench.store, row)
     for (path, called), how in zip(order["files"], _hows(order), strict=True):
         report = doctor.check(Path(path), against=against, home=bench.settings.home, how=how)
@@ -124,7 +124,7 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
         return report
     kind = "documents" if report.kind == "unreadable" else report.kind
     try:
-        content = texts.looked_at(bench, dataset(name, own_datasets(bench.store)), path)
+        content = texts.looked_at(bench, dataset_of(bench.store, name), path)
     except BeirscopeError as error:
         if report.kind == "unreadable" and not _is_corpus(path):
             return report
@@ -140,7 +140,7 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Import every file as a run of the dataset, and yield an answer for each. A refused file does
     not stop the others."""
-    row = dataset(order["dataset"], own_datasets(bench.store))
+    row = dataset_of(bench.store, order["dataset"])
     # The user has seen the remarks on tags and has named the run, so any tag will do.
     options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
@@ -223,14 +223,14 @@ def _dataset(bench: Bench, name: str, given: Mapping[str, Any]) -> Answer:
 
 
 def _carry(bench: Bench, old: str, new: str) -> Answer:
-    rows = own_datasets(bench.store)
-    part, _ = carrying.carry(bench, dataset(old, rows), dataset(new, rows))
+    before, after = dataset_of(bench.store, old), dataset_of(bench.store, new)
+    part, _ = carrying.carry(bench, before, after)
     return {"said": carrying.said(part)}
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Add texts or narratives to a dataset: from the only file, or else from its own source."""
-    row = dataset(order["dataset"], own_datasets(bench.store))
+    row = dataset_of(bench.store, order["dataset"])
     path, called = (*order["files"], ("", row.title))[0]
 
     def take() -> Answer:

@@ -23,14 +23,14 @@ from compute.base.errors import BeirscopeError
 from compute.base.printable import printable_lines
 from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
-from compute.datasets import Dataset, dataset
+from compute.datasets import Dataset
 from compute.intake import machine_judging
 from compute.jobs.kinds import KINDS
 from compute.reading import database
 from compute.recompute import pairs, run, shards, training
 from compute.store import damage, loading
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.store.store import Store
 from compute.systems import system
 
@@ -183,7 +183,7 @@ def _pair(bench: Bench, order: Order) -> pairs.Pair:
 
 
 def _dataset(bench: Bench, order: Order) -> Dataset:
-    return dataset(order["dataset"], own_datasets(bench.store))
+    return dataset_of(bench.store, order["dataset"])
 
 
 def sentence(error: Exception) -> str:

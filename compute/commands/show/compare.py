@@ -11,9 +11,8 @@ from compute.commands import groups, options
 from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import cursor_of, name_the_wrong, refuse_unjudged
-from compute.datasets import dataset as dataset_of
 from compute.evaluate.significance import BY_FAMILY
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.compare import differences, judging, select, tables
 from compute.views.shared import catalogue
 
@@ -39,7 +38,7 @@ def compare(
         same_spread: for a system with one run, use the run-to-run variance of the other system
     """
     bench, two = open_whole(), {"a": a, "b": b}
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     if sampled := judging.of_pair(bench.store, row.name, (a, b), judged.choice()):
         record = {"dataset": row.name, "measure": judging.MEASURE, **two, **sampled._asdict()}
         answer = record.pop("verdict")

@@ -15,11 +15,10 @@ from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import tell_stale
 from compute.datasets import Dataset
-from compute.datasets import dataset as dataset_of
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets
 from compute.store.loading import Bench
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.holes.judgement_sets import Comparison, compared, grade_line
 
 
@@ -46,7 +45,7 @@ def sets(
     if (flips or grades) and not compare:
         raise WrongInput("--flips and --grades need two sets: name them with --compare")
     bench, choice = open_whole(), counted.choice()
-    row = dataset_of(dataset, own_datasets(bench.store)) if dataset else None
+    row = dataset_of(bench.store, dataset) if dataset else None
     if row and row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
     if row and compare:

@@ -10,8 +10,7 @@ from compute.commands import groups, options
 from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import cursor_of, name_the_wrong
-from compute.datasets import dataset as dataset_of
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.views.dataset import select_slices
 
 
@@ -33,7 +32,7 @@ def slices(
     if not dataset:
         raise WrongInput("--slice needs a dataset: name it with --dataset")
     bench = open_whole()
-    row = dataset_of(dataset, own_datasets(bench.store))
+    row = dataset_of(bench.store, dataset)
     lacking = scored_by(bench, measure, row.name, system)
     with cursor_of(bench, judged, dataset, {system} - {""}) as cursor:
         of = row.parts or (row.name,)

@@ -9,12 +9,12 @@ from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
-from compute.datasets import DATASETS, Dataset, dataset
+from compute.datasets import DATASETS, Dataset
 from compute.datasets.catalogue import BEIR_ROWS
 from compute.datasets.places import place
 from compute.intake.fetch import hub_names
 from compute.intake.fetch.addresses import checked
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import dataset_of
 from compute.store.store import Store
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
@@ -144,8 +144,7 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
         raise WrongInput("this needs only datasets, no systems: leave --systems out")
     if not datasets:
         raise WrongInput("name the datasets to fetch, such as scifact")
-    own = own_datasets(store)
-    found = [offer(dataset(name, own)) for name in datasets]
+    found = [offer(dataset_of(store, name)) for name in datasets]
     return list(dict.fromkeys(("", one.rows[0].name) for one in found))
 
 

@@ -61,8 +61,7 @@ def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
     """Open the store; return it, the dataset and its judgements. Raises Missing or WrongInput."""
     bench = open_bench()
     row = dataset_of(bench.store, name)
-    if row.parts:
-        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
+    row.refuse_parts()
     return bench, row, _official(bench, row)
 
 

@@ -92,6 +92,11 @@ class Dataset:
         """Whether its licence is known to allow republishing its texts."""
         return self.public and self.licence.startswith(HAND_ON)
 
+    def refuse_parts(self) -> None:
+        """Raise WrongInput, naming the first part, if the dataset has parts."""
+        if self.parts:
+            raise WrongInput(f"{self.name} has parts: name one of them, such as {self.parts[0]}")
+
     def record(self) -> dict[str, Any]:
         """Return the dataset as JSON values, which `from_record` reads back."""
         found = asdict(self) | {"parts": list(self.parts)}

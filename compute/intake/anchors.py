@@ -2,7 +2,7 @@
 
 from pandas import DataFrame
 
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Missing
 from compute.base.result_identity import fingerprint
 from compute.datasets import Dataset
 from compute.recompute import run as recompute
@@ -32,8 +32,7 @@ def of(store: Store, dataset: str) -> tuple[str, float] | None:
 
 def mark(store: Store, dataset: Dataset, system: str, margin: float) -> None:
     """Make a stored run the anchor of a dataset, or remove the anchor if `system` is empty."""
-    if dataset.parts:
-        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
+    dataset.refuse_parts()
     with store.publishing(f"anchor of {dataset.name}") as parts:
         if not system:
             parts.remove(KIND, dataset.name)

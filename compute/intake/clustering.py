@@ -33,8 +33,7 @@ def cluster(
     for a dataset of parts and for too few queries, Conflict if the key has different labels and
     `replace` is false, and Unavailable without the model."""
     start = time.perf_counter()
-    if dataset.parts:
-        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
+    dataset.refuse_parts()
     if k and not 2 <= k <= MOST_VALUES:
         raise WrongInput(f"{k} clusters: ask for 2 to {MOST_VALUES}")
     rows = recompute.read(recompute.stored_dataset(bench.store, dataset).queries)

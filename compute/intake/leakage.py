@@ -109,8 +109,7 @@ def said(part: Part) -> str:
 
 def _check(dataset: Dataset, name: str, threshold: float) -> None:
     """Raise WrongInput for a dataset of parts, an invalid name or an invalid threshold."""
-    if dataset.parts:
-        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
+    dataset.refuse_parts()
     if not _NAME.fullmatch(name):
         raise WrongInput(
             f"{name[:60]!r} cannot name a training set: letters, digits and . / - _, at most 40"

@@ -19,7 +19,7 @@ from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, 
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.datasets import DATASETS, Dataset, dataset
+from compute.datasets import DATASETS, dataset
 from compute.datasets.reading import narratives_of
 from compute.intake import machine_grade_import as taking
 from compute.intake.machine_grade_import import Taken
@@ -181,7 +181,7 @@ def judgeable(parts: Sequence[Part]) -> list[str]:
 def allow(store: Store, name: str, address: str, person: str = "") -> None:
     """Let the texts of a dataset be sent to an address. Raises WrongInput for a dataset with
     parts."""
-    _require_own_texts(dataset_of(store, name))
+    dataset_of(store, name).refuse_parts()
     journal.allow(store, name, address, person)
 
 
@@ -198,11 +198,6 @@ def forbid(store: Store, name: str, address: str = "") -> None:
     )
 
 
-def _require_own_texts(row: Dataset) -> None:
-    if row.parts:
-        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
-
-
 def check(store: Store, plan: Plan) -> None:
     """Raise an error if the first request is not allowed: no limits, or no consent."""
     if plan.requests < 1 or plan.tokens < 1:
@@ -215,7 +210,7 @@ def prepared(store: Store, plan: Plan) -> Prepared:
     Conflict if the LLM has grades of another identity."""
     taking.check_name(plan.machine)
     row = dataset_of(store, plan.dataset)
-    _require_own_texts(row)
+    row.refuse_parts()
     loaded = recompute.stored_dataset(store, row)
     if loaded.documents is None:
         raise Missing(f"no text of {row.name} is stored: python -m compute add-texts {row.name}")

@@ -57,7 +57,7 @@ def import_file(
     in `put`. Raises WrongInput with file and line, and Conflict if a query has another label of a
     key and `replace` is false."""
     start = time.perf_counter()
-    _refuse_parts(dataset)
+    dataset.refuse_parts()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
     rows, no_kinds = read(file, family, weight)
@@ -80,7 +80,7 @@ def declare(bench: Bench, dataset: Dataset, **roles: Any) -> tuple[Part, bool]:
     """Declare which key of a dataset's labels has the families (`family`) or weights (`weight`) of
     its queries, or which system is its `baseline`. An empty text removes a declaration, None keeps
     it."""
-    _refuse_parts(dataset)
+    dataset.refuse_parts()
     baseline = roles.get(BASELINE)
     known = [part.system for part in bench.store.parts("scores", dataset.name)]
     if baseline and baseline not in known:
@@ -94,12 +94,6 @@ def declare(bench: Bench, dataset: Dataset, **roles: Any) -> tuple[Part, bool]:
 def _options(roles: dict[str, str | None]) -> list[str]:
     given = ((f"--{role}", key) for role, key in roles.items() if key is not None)
     return [word for pair in given for word in pair]
-
-
-def _refuse_parts(dataset: Dataset) -> None:
-    """Raise WrongInput for a dataset of parts."""
-    if dataset.parts:
-        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
 
 
 def put(

@@ -14,10 +14,8 @@ from compute.commands import groups, options
 from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import tell_stale
-from compute.datasets import Dataset
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets
-from compute.store.loading import Bench
 from compute.store.own_datasets import dataset_of
 from compute.views.holes.judgement_sets import Comparison, compared, grade_line
 
@@ -46,10 +44,10 @@ def sets(
         raise WrongInput("--flips and --grades need two sets: name them with --compare")
     bench, choice = open_whole(), counted.choice()
     row = dataset_of(bench.store, dataset) if dataset else None
-    if row and row.parts:
-        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
-    if row and compare:
-        _lacking(bench, row, measure)
+    if row:
+        row.refuse_parts()
+        if compare:
+            printable.warn(*scored_by(bench, measure, row.name))
     reading = database.open_version(bench.store)
     tell_stale(bench, dataset)
     with reading.cursor() as cursor:
@@ -60,11 +58,6 @@ def sets(
         else:
             frame = _beside(cursor, row.name, measure, compare, choice, flips=flips)
     return printable.show(frame, json)
-
-
-def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
-    """Score the runs that lack the measure, and report those that are not stored deep enough."""
-    printable.warn(*scored_by(bench, measure, row.name))
 
 
 def _beside(

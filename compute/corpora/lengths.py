@@ -93,7 +93,7 @@ def add_dataset(
     name = loaded.dataset.name
     counts = of_dataset(lengths.path, loaded.queries.path, loaded.judgements.path)
     empty = empty_texts(loaded.documents.path) if loaded.documents else None
-    inputs = _inputs_of_dataset(loaded, lengths)
+    inputs = freshness.by_kind(lengths, loaded.queries, loaded.judgements)
     seconds = time.perf_counter() - start
     made = ["lengths", "compute", name]
     about = provenance.record(made, seconds, inputs=inputs, empty_texts=empty)
@@ -121,7 +121,7 @@ def add_run(
     start = time.perf_counter()
     counts = of_run(top, lengths.path)
     left_out = int((top["rank"] <= DEPTH).sum()) - sum(counts["count"].to_pylist())
-    inputs = _inputs_of_run(hits, lengths)
+    inputs = freshness.by_kind(lengths, hits)
     about = provenance.record(
         ["lengths", "compute", hits.dataset],
         time.perf_counter() - start,
@@ -131,14 +131,6 @@ def add_run(
     names = {"dataset": hits.dataset, "system": hits.system}
     publication.add("length_counts", counts, **names, fingerprint=_name(inputs), provenance=about)
     return True
-
-
-def _inputs_of_dataset(loaded: Loaded, lengths: Part) -> freshness.Inputs:
-    return freshness.of_length_counts(lengths, loaded.queries, loaded.judgements)
-
-
-def _inputs_of_run(hits: Part, lengths: Part) -> freshness.Inputs:
-    return freshness.of_length_counts(lengths, hits)
 
 
 def _name(inputs: freshness.Inputs) -> str:
@@ -153,13 +145,14 @@ def _has_dataset(store: Store, loaded: Loaded) -> bool:
         return False
     # If texts were added after the lengths, empty texts can now be counted.
     is_whole = part.provenance["empty_texts"] is not None or loaded.documents is None
-    return is_whole and part.fingerprint == _name(_inputs_of_dataset(loaded, loaded.lengths))
+    inputs = freshness.by_kind(loaded.lengths, loaded.queries, loaded.judgements)
+    return is_whole and part.fingerprint == _name(inputs)
 
 
 def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
     """Return whether up-to-date counts of the run are stored."""
     part = store.part("length_counts", hits.dataset, hits.system)
-    return part is not None and part.fingerprint == _name(_inputs_of_run(hits, lengths))
+    return part is not None and part.fingerprint == _name(freshness.by_kind(lengths, hits))
 
 
 def with_documents(bench: Bench, dataset: Dataset) -> Loaded:

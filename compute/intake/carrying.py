@@ -44,7 +44,7 @@ def carry(
         raise WrongInput("carry judgements from one dataset to another, or from part to part")
     before, after = (recompute.stored_dataset(bench.store, one) for one in (old, new))
     judged = _judged(bench, old, by)
-    inputs = freshness.of_hits(after.queries, after.lengths)
+    inputs = freshness.by_kind(after.queries, after.lengths)
     content = [_documents(before).fingerprint, before.queries.fingerprint, *inputs.values()]
     mark = fingerprint(KIND, content, judgements=judgements_fingerprint(judged), by=by)
     _documents(after)

@@ -61,7 +61,7 @@ def compare(
     texts = training_texts.of_split(trained) if trained else _of_files(files)
     rows, counts = _found(bench, side, texts, threshold)
     labels, more = _labels(loaded, rows, name)
-    inputs = freshness.of_hits(loaded.queries, loaded.lengths)
+    inputs = freshness.by_kind(loaded.queries, loaded.lengths)
     inputs |= {"judgements": loaded.judgements.fingerprint}
     words = ["leakage", "find", "--dataset", dataset.name, "--name", name]
     words += ["--threshold", str(threshold)]

@@ -68,7 +68,7 @@ def _publish(
         ["run", "doct5query", loaded.dataset.name],
         doc2query.seconds(shards),
         identity=identity,
-        inputs=freshness.of_terms(loaded.lengths),
+        inputs=freshness.by_kind(loaded.lengths),
     )
     with bench.store.publishing(bench.job or f"generate {collection}") as publication:
         return publication.add(

@@ -206,7 +206,7 @@ def _timed(bench: Bench, pair: Pair, draft: unpublished_hits.Draft) -> efficienc
 
 def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
     """Return the queries, the corpus if it is searched or read, the input runs and the models."""
-    found = freshness.of_hits(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
+    found = freshness.by_kind(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
     dataset = pair.loaded.dataset
     runs = (stored_hits(bench, dataset, name) for name in pair.system.inputs)
     trained = freshness.of_models(models.behind(pair.searcher))
@@ -268,7 +268,7 @@ def publish_run(
     kind. `version` labels the new run; with it, the run that this one replaces is kept, unless its
     hits are equal. Raises the errors of `run_versions.keep`."""
     # An imported run depends only on the queries: its corpus is unknown.
-    about = {"inputs": freshness.of_hits(loaded.queries)} | about | {"depth": depth}
+    about = {"inputs": freshness.by_kind(loaded.queries)} | about | {"depth": depth}
     about |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied}
     dataset = loaded.dataset.name
     measured = _more_measures(bench, loaded, system, depth)

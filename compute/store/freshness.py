@@ -21,10 +21,11 @@ TEXTS_ADDED_TO = "texts_added_to"
 """Key in the provenance of queries: their fingerprint before texts were added."""
 
 
-def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
-    """Return the inputs of a run: the queries, and the corpus, which `lengths` represents."""
-    found = {"queries": queries.fingerprint}
-    return found | ({"lengths": lengths.fingerprint} if lengths else {})
+def by_kind(*parts: Part | None) -> Inputs:
+    """Return these parts of the same dataset or corpus as inputs, without those that are None.
+    Lengths represent the corpus. Similarities depend on the counts of their own corpus only; their
+    rows name the other's."""
+    return {part.kind: part.fingerprint for part in parts if part}
 
 
 def of_runs(hits: Iterable[Part]) -> Inputs:
@@ -50,23 +51,7 @@ def of_top(hits: str) -> Inputs:
 
 def of_scores(hits: str, judgements: Part, repeats: Part | None = None) -> Inputs:
     """Return the inputs of the scores of these hits and of the system's further runs."""
-    found = {"hits": hits, "judgements": judgements.fingerprint}
-    return found | ({"repeats": repeats.fingerprint} if repeats else {})
-
-
-def of_length_counts(lengths: Part, *others: Part) -> Inputs:
-    """Return the inputs of counted lengths: documents' lengths, and parts that name documents."""
-    return {"lengths": lengths.fingerprint} | {part.kind: part.fingerprint for part in others}
-
-
-def of_terms(lengths: Part) -> Inputs:
-    """Return the inputs of word counts: the corpus, which `lengths` represents."""
-    return {"lengths": lengths.fingerprint}
-
-
-def of_overlap(terms: Iterable[Part]) -> Inputs:
-    """Return the inputs of similarities: the counts of their own corpus; rows name the other's."""
-    return {part.kind: part.fingerprint for part in terms}
+    return {"hits": hits} | by_kind(judgements, repeats)
 
 
 def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:

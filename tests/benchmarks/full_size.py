@@ -139,7 +139,7 @@ def _publish(
     identity = {"made_up": searcher.name, "depth": DEPTH}
     called = [loaded.queries.fingerprint, *(part.fingerprint for part in above)]
     name = fingerprint("hits", called, system=searcher.name, identity=identity)
-    rests = freshness.of_hits(loaded.queries, lengths) | freshness.of_runs(above)
+    rests = freshness.by_kind(loaded.queries, lengths) | freshness.of_runs(above)
     costs = _costs(searcher, loaded)
     about = provenance.record(
         ["run", searcher.name, dataset.name],

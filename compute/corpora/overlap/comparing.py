@@ -56,7 +56,7 @@ def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) ->
                 provenance=provenance.record(
                     ["overlap", "compute", name],
                     seconds,
-                    inputs=freshness.of_overlap(counts_of(parts, name)),
+                    inputs=freshness.by_kind(*counts_of(parts, name)),
                 ),
             )
     return True

@@ -36,7 +36,7 @@ from compute.corpora.overlap.tokens import (
 from compute.corpora.word_pieces import word_pieces
 from compute.datasets import scripts
 from compute.store import provenance
-from compute.store.freshness import of_terms
+from compute.store.freshness import by_kind
 from compute.store.loading import Bench, Loaded, Progress, quiet
 from compute.store.store import Part, Store
 
@@ -209,7 +209,7 @@ def count(
                     tokeniser=tokeniser_record(kind, documents),
                     documents=documents.rows,
                     units=_totals(connection, kind),
-                    inputs=of_terms(lengths),
+                    inputs=by_kind(lengths),
                     **(pieces.record if pieces else {}),
                 )
                 publication.add(

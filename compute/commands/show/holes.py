@@ -33,12 +33,10 @@ def holes(
     json: options.Json = False,
 ) -> int:
     """Print each run's unjudged share and the possible range of its score."""
-    if published and judged.judgements != options.OFFICIAL:
-        raise WrongInput("--judgements and --published exclude each other: leave one out")
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     of_score = chosen | {"measure": measure or "Hole@10"}
     if published:
-        frame = in_print(bench, of_score)
+        frame = in_print(bench, judged, of_score)
     elif returned_only:
         frame = values(bench, judged, of_score, returned_only=True)
     else:

@@ -1,7 +1,6 @@
 """The scores command, which prints mean scores of systems."""
 
 from compute.base import printable
-from compute.base.errors import WrongInput
 from compute.commands import groups, options
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import in_print, values
@@ -19,9 +18,7 @@ def scores(
 ) -> int:
     """Print the mean score of each system on each dataset, computed or published."""
     chosen = {"dataset": dataset, "system": system, "measure": measure}
-    if not published:
-        frame = values(open_whole(), judged, chosen, returned_only=returned_only)
-        return printable.show(frame, json)
-    if judged.judgements != options.OFFICIAL:
-        raise WrongInput("--judgements and --published exclude each other: leave one out")
-    return printable.show(in_print(open_whole(), chosen), json)
+    if published:
+        return printable.show(in_print(open_whole(), judged, chosen), json)
+    frame = values(open_whole(), judged, chosen, returned_only=returned_only)
+    return printable.show(frame, json)

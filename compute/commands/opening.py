@@ -8,7 +8,7 @@ from compute.datasets import Dataset, dataset
 from compute.store import damage
 from compute.store.loading import Bench, quiet
 from compute.store.own_datasets import own_datasets
-from compute.store.store import Part, Store
+from compute.store.store import Store
 
 
 def open_bench() -> Bench:
@@ -44,9 +44,3 @@ def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
     found = own_datasets(bench.store)
     rows = [dataset(name, found) for name in names]
     return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]
-
-
-def tell_damage(parts: Iterable[Part]) -> None:
-    """Report omitted damaged parts on stderr, with the commands that recompute them."""
-    for line in damage.told(parts):
-        printable.warn(line)

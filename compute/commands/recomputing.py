@@ -14,13 +14,13 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.words import counted
 from compute.commands import groups, options
 from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
-from compute.commands.opening import named, open_bench, say, tell_damage
+from compute.commands.opening import named, open_bench, say
 from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.recompute import demo as demonstration
 from compute.recompute import pairs, training
 from compute.recompute import run as recompute
-from compute.store import freshness
+from compute.store import damage, freshness
 from compute.store.loading import Bench
 from compute.store.own_datasets import dataset_of, own_datasets
 from compute.systems import SYSTEMS, System, learnt_from, names
@@ -84,7 +84,8 @@ def rescore(
     fresh, _ = freshness.split(parts)
     names = {row.name for row in named(bench, datasets)}
     # Damaged scores are recomputed here.
-    tell_damage(p for p in parts if p.dataset in (names or {p.dataset}) and p.kind != "scores")
+    own = (p for p in parts if p.dataset in (names or {p.dataset}) and p.kind != "scores")
+    printable.warn(*damage.told(own))
     for hits in fresh:
         if hits.kind != "hits" or (names and hits.dataset not in names):
             continue

@@ -4,7 +4,7 @@ from compute.base import printable
 from compute.base.permissions import usual
 from compute.base.words import counted
 from compute.commands import options
-from compute.commands.opening import named, open_bench, tell_damage
+from compute.commands.opening import named, open_bench
 from compute.exports import shipping
 from compute.reading import database
 from compute.store import damage
@@ -35,7 +35,7 @@ def snapshot(file: options.File, /, *, without_texts: bool = False, versions: bo
         versions: include superseded runs
     """
     store = open_bench().store
-    tell_damage(damage.verify(store))
+    printable.warn(*damage.told(damage.verify(store)))
     picked = None if versions else ()
     database.snapshot(store, file, texts=not without_texts, picked=picked)
     usual(file)

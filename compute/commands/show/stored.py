@@ -13,12 +13,11 @@ from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
 from compute.commands import groups, options
 from compute.commands.common import scored_by
-from compute.commands.opening import tell_damage
 from compute.datasets import DATASETS
 from compute.evaluate import measures
 from compute.reading import database, judgement_sets
 from compute.reading.overlay import Overlays
-from compute.store import freshness, integrity
+from compute.store import damage, freshness, integrity
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.annotate import select_added
@@ -107,7 +106,8 @@ def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
 def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None:
     """Report on stderr the stale results of one dataset, or of all, that are not shown."""
     parts = bench.store.parts(picked=picked)
-    tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
+    damaged = damage.told(part for part in parts if part.dataset == (dataset or part.dataset))
+    printable.warn(*damaged)
     _, stale = freshness.split(parts)
     runs = {(part.dataset, part.system) for part in stale if part.kind == "hits"}
     for part in stale:

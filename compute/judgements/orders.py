@@ -209,26 +209,25 @@ def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, 
     return coded.dictionary.take(pa.array(order)), place[coded.indices.to_numpy()]
 
 
-def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
+def _by_block(keys: Callable[[RankedPairs, int, int], tuple[NDArray[Any], ...]]) -> Order:
+    """Return an order whose keys depend only on the block, the depth and the seed."""
+    return lambda blocks, depth, seed: lambda found: keys(found, depth, seed)
+
+
+@_by_block
+def by_fusion(found: RankedPairs, depth: int, seed: int) -> tuple[NDArray[Any], ...]:
     """Order pairs by the sum of 1 / (60 + rank) over systems (Cormack et al. 2009)."""
-
-    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
-        rank = found.rank[found.holes]
-        share = np.divide(1, 60 + rank, out=np.zeros(rank.shape), where=rank > 0)
-        return (-np.round(share.sum(axis=1), 12),)
-
-    return keys
+    rank = found.rank[found.holes]
+    share = np.divide(1, 60 + rank, out=np.zeros(rank.shape), where=rank > 0)
+    return (-np.round(share.sum(axis=1), 12),)
 
 
-def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
+@_by_block
+def by_depth(found: RankedPairs, depth: int, seed: int) -> tuple[NDArray[Any], ...]:
     """Order pairs by their best rank in any system, then by how many systems have that rank."""
-
-    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
-        rank = found.rank[found.holes]
-        best = _best(rank, depth)
-        return -(rank == best[:, None]).sum(axis=1), best
-
-    return keys
+    rank = found.rank[found.holes]
+    best = _best(rank, depth)
+    return -(rank == best[:, None]).sum(axis=1), best
 
 
 def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
@@ -236,22 +235,20 @@ def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
     return np.where(rank > 0, rank, depth + 1).min(axis=1, initial=depth + 1)
 
 
-def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
+@_by_block
+def at_random(found: RankedPairs, depth: int, seed: int) -> tuple[NDArray[Any], ...]:
     """Order pairs by a hash of seed and pair, independently of the other pairs."""
-
-    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
-        pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
-        digests = b"".join(
-            hashlib.blake2b(f"{seed}\0{query_id}\0{doc_id}".encode(), digest_size=16).digest()
-            for query_id, doc_id in pairs
-        )
-        high, low = np.frombuffer(digests, ">u8").reshape(-1, 2).T
-        return low, high
-
-    return keys
+    pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
+    digests = b"".join(
+        hashlib.blake2b(f"{seed}\0{query_id}\0{doc_id}".encode(), digest_size=16).digest()
+        for query_id, doc_id in pairs
+    )
+    high, low = np.frombuffer(digests, ">u8").reshape(-1, 2).T
+    return low, high
 
 
-def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
+@_by_block
+def move_to_front(found: RankedPairs, depth: int, seed: int) -> tuple[NDArray[Any], ...]:
     """Order pairs as Cormack, Palmer and Clarke (1998): continue down a list while it yields
     relevant documents.
 
@@ -262,23 +259,19 @@ def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
     misses and its depth never decrease, and other lists do not change them. So a pair's place is
     its earliest in a list, by misses, depth, query and system.
     """
-
-    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
-        row, system = np.nonzero(found.rank)
-        below = np.lexsort((found.rank[row, system], system, found.query[row]))
-        row, system = row[below], system[below]
-        list_of = found.query[row] * found.rank.shape[1] + system
-        begins = np.flatnonzero(np.diff(list_of, prepend=-1))
-        own = np.repeat(begins, np.diff(begins, append=len(row)))
-        missed = ~(found.gain[row] > 0)
-        before = np.cumsum(missed) - missed
-        misses, place = before - before[own], np.arange(len(row)) - own
-        turns = np.lexsort((system, place, misses))
-        held, at = np.unique(row[turns], return_index=True)
-        chosen = turns[at[np.isnan(found.gain[held])]]
-        return system[chosen], found.query[row[chosen]], place[chosen], misses[chosen]
-
-    return keys
+    row, system = np.nonzero(found.rank)
+    below = np.lexsort((found.rank[row, system], system, found.query[row]))
+    row, system = row[below], system[below]
+    list_of = found.query[row] * found.rank.shape[1] + system
+    begins = np.flatnonzero(np.diff(list_of, prepend=-1))
+    own = np.repeat(begins, np.diff(begins, append=len(row)))
+    missed = ~(found.gain[row] > 0)
+    before = np.cumsum(missed) - missed
+    misses, place = before - before[own], np.arange(len(row)) - own
+    turns = np.lexsort((system, place, misses))
+    held, at = np.unique(row[turns], return_index=True)
+    chosen = turns[at[np.isnan(found.gain[held])]]
+    return system[chosen], found.query[row[chosen]], place[chosen], misses[chosen]
 
 
 def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
@@ -477,8 +470,7 @@ def _how_many(having: NDArray[np.bool_]) -> Counts:
 
 def _how_high(rank: NDArray[np.int32]) -> Counts:
     """Return the group of each row by its best rank."""
-    best = np.where(rank > 0, rank, _RANKS[-1]).min(axis=1, initial=_RANKS[-1])
-    return np.searchsorted(_RANKS, best)
+    return np.searchsorted(_RANKS, _best(rank, _RANKS[-1] - 1))
 
 
 ORDERS: Mapping[str, Order] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from pandas import DataFrame
 
@@ -36,27 +37,20 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
         _Collection(files, root, f"{root}: " if len(roots) > 1 else "", counts, tally).examine()
 
 
+@dataclass
 class _Collection:
     """Checks one collection: its queries, then the judgements of every split, then its corpus."""
 
-    def __init__(
-        self,
-        files: layout.Files,
-        root: str,
-        prefix: str,
-        counts: dict[str, float],
-        tally: Tally,
-    ) -> None:
-        self.files = files
-        self.root = root
-        self.prefix = prefix
-        self.counts = counts
-        self.tally = tally
-        self.query_ids: set[str] = set()
-        self.judged: dict[str, DataFrame] = {}
-        """Judgements of each split."""
-        self.aside = False
-        """Whether the split being read is left out by an import that does not name it."""
+    files: layout.Files
+    root: str
+    prefix: str
+    counts: dict[str, float]
+    tally: Tally
+    query_ids: set[str] = field(default_factory=set)
+    judged: dict[str, DataFrame] = field(default_factory=dict)
+    """Judgements of each split."""
+    aside: bool = False
+    """Whether the split being read is left out by an import that does not name it."""
 
     def examine(self) -> None:
         """Examine every file of the collection; an unreadable file does not stop the others."""

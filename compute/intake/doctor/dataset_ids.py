@@ -104,8 +104,10 @@ def _hold_queries(
     Ids(database, "query", file).remark_written_otherwise(tally, against.dataset)
     if count == whole:
         example = f"none of its {counted(whole, 'query id')} is a query of {against.dataset}"
-        treatment = _exchanged(database, against) or _ANOTHER
-        tally.refuse("run on another dataset", f"{example}, as {first!r}", where, treatment)
+        pairs = database.sql(_PAIRS).to_arrow_table()
+        hint = exchanged(pairs, against.judged) if against.judged is not None else ""
+        example += f", as {first!r}"
+        tally.refuse("run on another dataset", example, where, hint or _ANOTHER)
         return None
     example = f"query {first!r}; {counted(hits, 'hit')} in all"
     tally.remark("unknown query", example, where, "its hits are left out", count)
@@ -113,12 +115,6 @@ def _hold_queries(
     name, treatment = f"query {example!r} of {against.dataset}", "it scores 0"
     tally.remark("missing query", name, Where(file), treatment, missing)
     return count
-
-
-def _exchanged(database: DuckDBPyConnection, against: Known) -> str:
-    if against.judged is None:
-        return ""
-    return exchanged(database.sql(_PAIRS).to_arrow_table(), against.judged)
 
 
 def _hold_documents(

@@ -57,16 +57,9 @@ WRITTEN_OTHERWISE = "{} ids that are known ones in a different spelling"
 APART = "ids are compared as written, so these differ: write them the same way"
 
 
-_OF = {
-    "lists": "create or replace view ids as select id, line, n from lists",
-    "documents": "create or replace view ids as select id, line, n from documents",
-    "asked": "create or replace view ids as select id, line, n from asked",
-}
-
-
 def look_at(database: DuckDBPyConnection, table: str) -> None:
     """Create the view `ids` of a table of ids (lists, documents or asked, with id, line, n)."""
-    database.execute(_OF[table])
+    database.table(table).project("id, line, n").create_view("ids")
 
 
 @dataclass(frozen=True)

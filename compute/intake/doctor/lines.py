@@ -31,15 +31,7 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
 
     found = trec.survey(path, layout, problem, skip)
     where = Where(str(path))
-    if found.has_mark:
-        tally.remark("byte order mark", "the first three bytes", where, "read normally")
-    tally.remark(
-        "Windows line ends",
-        "lines end with CR and LF",
-        where,
-        "read normally",
-        found.n_windows,
-    )
+    _remark_bytes(tally, where, found.has_mark, found.n_windows)
     rest = found.n_lines - skip - found.table.num_rows - wrong
     tally.remark("blank line or comment", "lines without data", where, "left out", rest)
     if not found.table.num_rows and not wrong:
@@ -57,12 +49,16 @@ def remark(files: Files, name: str, tally: Tally) -> None:
         has_mark |= place == 0 and piece.startswith(_MARK)
         n_windows += piece.count(b"\r\n")
         n_numbers += len(_NUMBER.findall(piece)) if name.endswith(".jsonl") else 0
-    tally.remark("byte order mark", "the first three bytes", where, "read normally", int(has_mark))
-    ends = "lines end with CR and LF"
-    tally.remark("Windows line ends", ends, where, "read normally", n_windows)
+    _remark_bytes(tally, where, has_mark, n_windows)
     tally.remark(
         "id is a number", "an _id without quotes", where, "its digits become the id", n_numbers
     )
+
+
+def _remark_bytes(tally: Tally, where: Where, has_mark: bool, n_windows: int) -> None:
+    mark, ends = "the first three bytes", "lines end with CR and LF"
+    tally.remark("byte order mark", mark, where, "read normally", int(has_mark))
+    tally.remark("Windows line ends", ends, where, "read normally", n_windows)
 
 
 def _pieces(files: Files, name: str) -> Iterator[bytes]:

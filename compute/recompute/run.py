@@ -277,7 +277,7 @@ def publish_run(
     with ThreadPoolExecutor(1) as pool, bench.store.publishing(job) as publication:
         if version is not None:
             of = bench.store, publication, dataset, system
-            about |= run_versions.keep(*of, version, run.batches(ROW_GROUP))
+            about["run_version"] = run_versions.keep(*of, version, run.batches(ROW_GROUP))
         for kind in OF_RUNS:
             # Those parts belong to the run that this one replaces.
             publication.remove(kind, dataset, system)

@@ -212,14 +212,10 @@ def _pack(folder: Path, target: Path) -> None:
     make_folder(target.parent)
     with written_aside(target) as file:
         summed = Summed(file)
-        _write(folder, summed)
+        with tarfile.open(fileobj=summed, mode="w") as tar:  # pyrefly: ignore
+            for path in _files(folder):
+                tar.add(path, str(path.relative_to(folder)))
         file.write(summed.sha256.encode())
-
-
-def _write(folder: Path, file: Summed) -> None:
-    with tarfile.open(fileobj=file, mode="w") as tar:  # pyrefly: ignore
-        for path in _files(folder):
-            tar.add(path, str(path.relative_to(folder)))
 
 
 def _unpack(file: Path, folder: Path, name: str) -> None:

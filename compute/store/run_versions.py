@@ -109,8 +109,8 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version when `run`, labelled as `said` states, replaces it; return
-    entries for its provenance. If both have equal hits, nothing is kept. Raises Conflict for a
+    """Keep the live run as a version when `run`, labelled as `said` states, replaces it; return the
+    entry `run_version` of its provenance. If both have equal hits, nothing is kept. Raises Conflict for a
     label in use, and Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
@@ -118,17 +118,17 @@ def keep(
     live = next((part for part in old if part.kind == "hits"), None)
     single = not any(part.kind in OF_RUNS for part in old)
     if live is not None and single and _is_same(live, run):
-        return _record(live.provenance.get("run_version", {}) | {"published": published(live)})
+        return live.provenance.get("run_version", {}) | {"published": published(live)}
     taken = _taken(store, dataset, system)
     before = (label(live) or _next(taken)) if live else ""
     now = said.label or _next([*taken, before])
     if now in (*taken, before):
         raise Conflict(f"{system} has a version {now} on {dataset}: give this one another label")
     if live is None:
-        return _record({"label": now, "note": said.note})
+        return {"label": now, "note": said.note}
     for part in old:
         _copy(publication, part, before, published(live))
-    return _record({"label": now, "note": said.note, "before": name(system, before)})
+    return {"label": now, "note": said.note, "before": name(system, before)}
 
 
 def told(hits: Part, *, new: bool) -> str:
@@ -147,10 +147,6 @@ def marks(hits: Part) -> dict[str, Any]:
     """Return what the provenance of every part of a version has in common."""
     found = {name: hits.provenance.get(name) for name in ("version_of", "run_version")}
     return {name: value for name, value in found.items() if value}
-
-
-def _record(version: dict[str, Any]) -> dict[str, Any]:
-    return {"run_version": version}
 
 
 def _taken(store: Store, dataset: str, system: str) -> list[str]:

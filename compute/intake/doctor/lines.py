@@ -56,6 +56,7 @@ def remark(files: Files, name: str, tally: Tally) -> None:
 
 
 def _remark_bytes(tally: Tally, where: Where, has_mark: bool, n_windows: int) -> None:
+    """Report a byte order mark, and lines that end as on Windows."""
     mark, ends = "the first three bytes", "lines end with CR and LF"
     tally.remark("byte order mark", mark, where, "read normally", int(has_mark))
     tally.remark("Windows line ends", ends, where, "read normally", n_windows)

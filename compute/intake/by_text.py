@@ -69,7 +69,7 @@ def folded(
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
     there = pa.array([*names], pa.string())
-    stay = there.filter(_are_in(there, known)) if known is not None else there[:0]
+    stay = there.filter(are_in(there, known)) if known is not None else there[:0]
     names = {chunk: doc for chunk, doc in names.items() if chunk not in {*stay.to_pylist()}}
     if not names:
         raise WrongInput(
@@ -82,13 +82,13 @@ def folded(
 def of_known(ids: pa.Array, known: pa.ChunkedArray) -> tuple[str, str] | None:
     """Return a chunk and its document, if the document is known; None if there is no such chunk."""
     names = documents(ids)
-    found = _are_in(pa.array([*names.values()], pa.string()), known).to_pylist()
+    found = are_in(pa.array([*names.values()], pa.string()), known).to_pylist()
     return next((pair for pair, there in zip(names.items(), found, strict=True) if there), None)
 
 
-def _are_in(ids: pa.Array, known: pa.ChunkedArray) -> pa.Array:
-    table = pc.SetLookupOptions(known.cast(pa.string()).combine_chunks())
-    return pc.call_function("is_in", [ids], table)
+def are_in(ids: pa.Array, known: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
+    """Return whether each id is among the known ones."""
+    return pc.call_function("is_in", [ids], pc.SetLookupOptions(known.cast(pa.string())))
 
 
 def _renamed(table: pa.Table, name: str, names: Mapping[str, str]) -> pa.Table:

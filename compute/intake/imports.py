@@ -8,11 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base import parquet_files
@@ -372,7 +369,7 @@ def _checked_and_ranked(
     """Return the run on the split's queries, and facts for its provenance: the hits of other
     queries, remarks, and metadata. `drop_self` drops each query's own document; a `depth` of 0
     means that of the settings."""
-    own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
+    own, others = _of_split(hits, loaded, order, file)
     dataset, corpus = loaded.dataset, loaded.lengths
     met = {"hits_of_other_queries": others} | _metadata(file)
     if fold:
@@ -386,11 +383,6 @@ def _checked_and_ranked(
     remarks = _remarks(order, run, loaded, file)
     met["hits_below_depth"] = run.below
     return run, met | ({"remarks": remarks} if remarks else {})
-
-
-def _by_ids(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
-    """Return the hits with query ids instead of query texts, if the file has texts."""
-    return by_text.by_ids(hits, recompute.read(loaded.queries), loaded.dataset.name, file)
 
 
 def _metadata(file: Path) -> dict[str, str]:
@@ -408,21 +400,21 @@ def _metadata(file: Path) -> dict[str, str]:
 def _of_split(
     hits: pa.Table, loaded: Loaded, tally: doctor.Tally, file: Path
 ) -> tuple[pa.Table, int]:
-    """Return the hits of queries in the split, and the number of the others. Raises WrongInput if
-    no query is in the split."""
-    split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
+    """Return the hits of queries in the split, by ids even if the file has texts of queries, and
+    the number of the others. Raises WrongInput if no query is in the split."""
+    asked, name = recompute.read(loaded.queries), loaded.dataset.name
+    hits, split = by_text.by_ids(hits, asked, name, file), pa.array(asked["query_id"], pa.string())
     queries = hits["query_id"].chunk(0)  # one piece, in which every name belongs to a hit
-    known = _are_in(queries.dictionary, split)
+    known = by_text.are_in(queries.dictionary, split).to_numpy(zero_copy_only=False)
     if not known.any():
-        found, name = len(known), loaded.dataset.name
         pairs = hits.select(_PAIR.names).cast(_PAIR)
         why = doctor.exchanged(pairs, doctor.pairs(loaded.judgements)) or _STRANGE.format(
             "a run", doctor.nearest("query", queries.dictionary, split, name)
         )
-        raise WrongInput(f"{file}: none of its {found} queries is a query of {name}: {why}")
+        raise WrongInput(f"{file}: none of its {len(known)} queries is a query of {name}: {why}")
     if not known.all():
         ids = pa.chunked_array([queries.dictionary])
-        doctor.strangers(tally, ids, split, loaded.dataset.name, str(file))
+        doctor.strangers(tally, ids, split, name, str(file))
     kept = hits if known.all() else hits.filter(pa.array(known[queries.indices.to_numpy()]))
     return kept, hits.num_rows - kept.num_rows
 
@@ -461,12 +453,7 @@ def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
     """Return whether at least one of the documents is in the corpus."""
     found = doc_ids.unique().cast(pa.string())
     batches = parquet_files.batches(corpus, ["doc_id"])
-    return any(_are_in(batch["doc_id"], found).any() for batch in batches)
-
-
-def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool_]:
-    found = pc.call_function("is_in", [ids], pc.SetLookupOptions(known))
-    return found.to_numpy(zero_copy_only=False)
+    return any(by_text.are_in(batch["doc_id"], found).true_count for batch in batches)
 
 
 def _refuse_first_stage(store: Store, dataset: Dataset, name: str, after: str, file: Path) -> None:

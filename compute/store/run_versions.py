@@ -110,8 +110,8 @@ def keep(
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
     """Keep the live run as a version when `run`, labelled as `said` states, replaces it; return the
-    entry `run_version` of its provenance. If both have equal hits, nothing is kept. Raises Conflict for a
-    label in use, and Unavailable if the live run is damaged."""
+    entry `run_version` of its provenance. If both have equal hits, nothing is kept. Raises Conflict
+    for a label in use, and Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
     damage.refuse(old)

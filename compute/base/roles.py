@@ -114,8 +114,6 @@ def sentence(needed: Role, who: Person | None = None) -> str:
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"
-    return (
-        (f"{told}, which {who.email} does not have: ask the operator of this dashboard")
-        if who
-        else told
-    )
+    if who is None:
+        return told
+    return f"{told}, which {who.email} does not have: ask the operator of this dashboard"

@@ -173,8 +173,7 @@ def said(taken: Taken) -> str:
     rows = recompute.read(taken.part)
     told = rows["relevance"].value_counts().sort_index()
     by_grade = ", ".join(f"{number:,} of grade {grade}" for grade, number in told.items())
-    pairs, n_queries = counted(len(rows), "pair"), rows["query_id"].nunique()
-    queries = "1 query" if n_queries == 1 else f"{n_queries:,} queries"
+    pairs, queries = counted(len(rows), "pair"), counted(rows["query_id"].nunique(), "query")
     lines = [f"{taken.part.system} on {taken.part.dataset}: {pairs} of {queries} ({by_grade})"]
     lines += [] if taken.new else ["they were already stored"]
     if taken.part.provenance.get("quantiles"):

@@ -9,9 +9,8 @@ from compute.base.errors import BeirscopeError
 from compute.datasets import trec
 
 _ENDINGS = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".txt", ".run", ".trec", ".res", ".out")
-"""Endings of run files' names that say nothing about the run."""
 _ENDINGS += (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-"""Endings of run file names that do not describe the run."""
+"""Endings of run files' names that say nothing about the run."""
 
 
 class Tagged(NamedTuple):

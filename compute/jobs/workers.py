@@ -4,7 +4,7 @@ gone. Other machines notice it only from the age of its heartbeat."""
 
 import platform
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -112,7 +112,10 @@ def declare_dead(settings: Settings) -> list[str]:
     dead = [row.id for row in rows if _is_dead(settings, row)]
     living = {row.id for row in rows} - set(dead)
     _mark(settings, [row.id for row in rows if row.id in dead and row.dead is None])
-    return [worker for worker in _with_jobs(settings) if worker not in living]
+    status = tables.status.c
+    with_jobs = select(status.executor_id).where(status.status == "PENDING").distinct()
+    workers = [row.executor_id for row in tables.rows(settings, with_jobs)]
+    return [worker for worker in workers if worker not in living]
 
 
 def _mark(settings: Settings, dead: Collection[str]) -> None:
@@ -133,12 +136,6 @@ def given(settings: Settings, worker: str) -> dict[str, str]:
         status.status == "PENDING", status.executor_id == worker
     )
     return {row.workflow_uuid: row.queue_name for row in tables.rows(settings, query)}
-
-
-def _with_jobs(settings: Settings) -> Iterable[str]:
-    status = tables.status.c
-    query = select(status.executor_id).where(status.status == "PENDING").distinct()
-    return [row.executor_id for row in tables.rows(settings, query)]
 
 
 def _rows(settings: Settings) -> Sequence[Row[Any]]:

@@ -74,7 +74,5 @@ turns = Table(
     Column("until", Text, nullable=False),  # time at which a held pair is released
     Column("seconds", Double),  # from display to answer; null while held
     Column("changed", Text, nullable=False),
-    Column(
-        "number", BigInteger, nullable=False, default=0
-    ),  # order of a person's answers in a task
+    Column("number", BigInteger, nullable=False, default=0),  # order of one's answers in a task
 )

@@ -1,6 +1,8 @@
 """DuckDB, opened only by this module: an empty scratch database, or a file to fill. All databases
 have the same limits, and none downloads extensions."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -24,6 +26,18 @@ def scratch(
     if threads:
         limits["threads"] = min(threads, now.threads)
     return connect(now, **limits)
+
+
+@contextmanager
+def transaction(cursor: DuckDBPyConnection) -> Iterator[None]:
+    """Commit what the with-block changes, or roll it back if the block raises an error."""
+    cursor.begin()
+    try:
+        yield
+        cursor.commit()
+    except BaseException:
+        cursor.rollback()
+        raise
 
 
 def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConnection:

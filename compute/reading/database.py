@@ -89,12 +89,10 @@ class Reading:
         """Create a schema with views over only these datasets' parts. Planning a query costs 10 ms
         with a view over 450 runs, and 1 ms with one over a dataset's."""
         some = [part for part in self.parts.values() if part.dataset in datasets]
-        with self.cursor() as cursor:
-            cursor.begin()
+        with self.cursor() as cursor, scratch_database.transaction(cursor):
             cursor.execute(f"create schema {schema}")
             for kind, files in _files(some, home).items():
                 part_views.create(cursor, kind, files, schema)
-            cursor.commit()
 
     def close(self) -> None:
         """Release the memory."""

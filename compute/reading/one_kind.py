@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.base.scratch_database import transaction
 from compute.reading.means import FORUMS, MEANS, OF_PARTS
 
 
@@ -103,13 +104,8 @@ def _prepare(cursor: DuckDBPyConnection) -> None:
     with _MAKING:
         if cursor.execute(_THERE).fetchall():
             return
-        cursor.begin()
-        try:
+        with transaction(cursor):
             cursor.execute(_SCHEMA)
-            cursor.commit()
-        except BaseException:
-            cursor.rollback()
-            raise
 
 
 def narrowed(cursor: DuckDBPyConnection, dataset: str) -> pa.Array | None:

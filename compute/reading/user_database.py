@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from compute.base import scratch_database
 from compute.evaluate.tolerance import TOLERANCE
 from compute.store.schema import TABLES
 
@@ -83,13 +84,12 @@ def describe(connection: DuckDBPyConnection) -> None:
         """
     ).fetchall()
     # In one transaction; otherwise each of about 300 comments would be written to disk separately.
-    connection.begin()
-    for name, kind, columns in found:
-        table = TABLES[name]
-        connection.execute(_comment(f"{kind} {name}", table.text))
-        for column in columns:
-            connection.execute(_comment(f'column {name}."{column}"', table.meaning(column)))
-    connection.commit()
+    with scratch_database.transaction(connection):
+        for name, kind, columns in found:
+            table = TABLES[name]
+            connection.execute(_comment(f"{kind} {name}", table.text))
+            for column in columns:
+                connection.execute(_comment(f'column {name}."{column}"', table.meaning(column)))
 
 
 def _comment(what: str, text: str) -> str:

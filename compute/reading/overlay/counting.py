@@ -1,12 +1,12 @@
 """Counting of added judgements: the labels of one dataset, and the scores that they change."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pandas import DataFrame
 
+from compute.base.scratch_database import transaction
+from compute.evaluate.top_lists import JUDGED
 from compute.judgements import Choice, resolve
 from compute.reading.database import Reading
 from compute.reading.overlay import rescoring
@@ -158,7 +158,7 @@ class Tally:
             touched.setdefault(dataset, []).append(query_id)
         # These are loaded before the transaction, so that they stay if it is rolled back.
         official = {dataset: self._load(dataset) for dataset in touched}
-        with self._transaction():
+        with transaction(self._cursor):
             for dataset, queries in touched.items():
                 self._set(dataset=dataset)
                 self._count(overlay, dataset, official[dataset], queries)
@@ -247,37 +247,14 @@ class Tally:
         self._put("fresh", mean.means())
         self._cursor.execute(_AVERAGE)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._cursor.begin()
-        try:
-            yield
-            self._cursor.commit()
-        except BaseException:
-            self._cursor.rollback()
-            raise
-
     def _set(self, **variables: str | int) -> None:
         for name, value in variables.items():
-            self._cursor.execute(_SET[name], [value])
+            self._cursor.execute(f"set variable {name} = ?", [value])
 
     def _put(self, name: str, content: pa.Table | DataFrame) -> None:
         self._cursor.register(name, content)
 
 
-_SET = {
-    "dataset": "set variable dataset = ?",
-    "last": "set variable last = ?",
-    "never": "set variable never = ?",
-    "oldest": "set variable oldest = ?",
-    "overlay": "set variable overlay = ?",
-    "seen": "set variable seen = ?",
-}
-
-
 def _table(labels: list[Label]) -> pa.Table:
-    columns = [list(column) for column in zip(*labels, strict=True)] or [[], [], []]
-    kinds = (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32()))
-    return pa.table(
-        {name: pa.array(c, kind) for c, (name, kind) in zip(columns, kinds, strict=True)}
-    )
+    rows = [dict(zip(JUDGED.names, label, strict=True)) for label in labels]
+    return pa.Table.from_pylist(rows, JUDGED)

@@ -2,8 +2,9 @@
 
 import os
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from cyclopts import Parameter
 from pandas import DataFrame
@@ -42,19 +43,19 @@ _Format = Annotated[
     Parameter(choices=exchange.FORMATS, help="default: determined from the file's name or content"),
 ]
 _Person = Annotated[str, Parameter(help="assessor, if the file names none")]
-_AsImport = Annotated[
-    bool, Parameter(help="mark all rows of a CSV as imported, regardless of the source in the file")
-]
 
 
-class _Given(NamedTuple):
-    """A file of judgements, with the options for reading it."""
+@Parameter(name="*")
+@dataclass(frozen=True)
+class _Reading:
+    """Options for reading a file of judgements."""
 
-    file: Path
-    person: str
-    form: str
-    as_import: bool
-    how: shapes.How
+    person: _Person = ""
+    format: _Format = ""
+    as_import: bool = False
+    """mark all rows of a CSV as imported, regardless of the source in the file"""
+    shape: groups.Shape = groups.Shape()
+    grades: groups.Grades = groups.Grades()
 
 
 def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
@@ -154,22 +155,17 @@ def import_file(
     /,
     *,
     dataset: options.Dataset,
-    person: _Person = "",
-    format: _Format = "",
-    as_import: _AsImport = False,
-    shape: groups.Shape = groups.Shape(),
-    grades: groups.Grades = groups.Grades(),
+    reading: _Reading = _Reading(),
 ) -> int:
     """Import judgements from a file as added judgements."""
     bench, row, official = _opened(dataset)
-    given = _Given(file, person.strip(), format, as_import, shape.how(grades))
-    found = _read(bench, row, official, given)
+    found = _read(bench, row, official, file, reading)
     asked = bench.store.part("queries", row.name)
     queries = set(official["query_id"]) | set(run.read(asked)["query_id"] if asked else ())
     unknown = int((~found.rows["query_id"].isin(queries)).sum())
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {file}: check --dataset")
-    rows = exchange.as_import(found.rows) if as_import else found.rows
+    rows = exchange.as_import(found.rows) if reading.as_import else found.rows
     with bench.store.alone("judgements"):  # even if a file is imported twice at the same time
         new = exchange.lacking(rows, _rows(bench, row))
         if len(new):
@@ -184,11 +180,7 @@ def withdraw(
     *,
     dataset: options.Dataset,
     yes: bool = False,
-    person: _Person = "",
-    format: _Format = "",
-    as_import: _AsImport = False,
-    shape: groups.Shape = groups.Shape(),
-    grades: groups.Grades = groups.Grades(),
+    reading: _Reading = _Reading(),
 ) -> int:
     """Withdraw judgements imported from a file.
 
@@ -197,9 +189,8 @@ def withdraw(
         yes: withdraw them; without it only print their number
     """
     bench, row, official = _opened(dataset)
-    given = _Given(file, person.strip(), format, as_import, shape.how(grades))
-    rows = _read(bench, row, official, given).rows
-    rows = exchange.as_import(rows) if as_import else rows
+    rows = _read(bench, row, official, file, reading).rows
+    rows = exchange.as_import(rows) if reading.as_import else rows
     with bench.store.alone("judgements"):
         withdrawals = exchange.withdrawals(rows, _rows(bench, row))
         if yes:
@@ -264,35 +255,34 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
     return told
 
 
-def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Found:
+def _read(bench: Bench, row: Dataset, official: DataFrame, path: Path, reading: _Reading) -> Found:
     """Read a file of judgements in any supported format as rows to add. The caller applies
     `as_import`."""
-    path = given.file
+    person, how = reading.person.strip(), reading.shape.how(reading.grades)
     unpacked_size.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
-    if not archive and _format(given) == "csv":
-        return exchange.from_csv(path, row.name, given.person)
-    if not given.person:
+    if not archive and (reading.format or _format(path, how)) == "csv":
+        return exchange.from_csv(path, row.name, person)
+    if not person:
         raise WrongInput(f"{path} does not name its assessor: add --person NAME")
     if archive:
         judged = open_path(path, row.split).judgements()
     else:
-        found = qrels.read(path, given.how)
+        found = qrels.read(path, how)
         judged = found.judgements
         printable.warn(*filter(None, [found.told]))
     if asked := bench.store.part("queries", row.name):
         queries = judged["query_id"].unique()
         names = by_text.queries(queries, run.read(asked), row.name, path)
         judged["query_id"] = judged["query_id"].replace(names)
-    return exchange.from_qrels(judged, official, row.name, given.person, path.name)
+    return exchange.from_qrels(judged, official, row.name, person, path.name)
 
 
-def _format(given: _Given) -> str:
+def _format(path: Path, how: shapes.How) -> str:
     """ "csv" for a CSV from `judgements export`, else "qrels" for files that `qrels.read` reads.
     Only qrels have grades to map or round."""
-    if given.form or given.how.levels or given.how.rounded:
-        return given.form or "qrels"
-    path = given.file
+    if how.levels or how.rounded:
+        return "qrels"
     first = "" if shapes.is_parquet(path) else "".join(trec.lines(path, 1))
     heads = first.replace('"', "").split(",")
     exported = {"query_id", "doc_id"} <= {*heads} and trec.foreign(first) == trec.CSV

@@ -12,6 +12,7 @@ from compute.commands import options
 from compute.store.store import Store
 from compute.systems import SYSTEMS, System, system
 from compute.systems.catalogue import RAN
+from compute.systems.searcher import lacks
 
 RUNS, TRAINS = "runs", "runs once trained"
 ABSENT, MISSES = "needs a model", "not here: see --json"
@@ -101,11 +102,7 @@ def _here(row: System) -> str:
     needed = row.search or row.recipe
     if needed is None:
         return ABSENT
-    try:
-        needed.check()
-    except BeirscopeError as error:
-        return str(error)
-    return RUNS if row.search else TRAINS
+    return lacks(needed) or (RUNS if row.search else TRAINS)
 
 
 def _summary(found: Sequence[Listed]) -> str:

@@ -18,6 +18,7 @@ from compute.store import loading
 from compute.store.own_datasets import of_parts
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
+from compute.systems.searcher import lacks
 
 UP_TO_DATE, STALE, MISSING = "up to date", "out of date", "missing"
 SHIPPED = "shipped"
@@ -236,7 +237,7 @@ class Seen:
         if loaded is not None and loaded.documents is None and self._reads(row):
             return f"{dataset} has only judgements, no documents to search"
         if row.name not in self._checked:
-            self._checked[row.name] = _check(row)
+            self._checked[row.name] = lacks(row.search) if row.search else ""
         return self._checked[row.name] or self._obstacle_of_inputs(row, dataset)
 
     def _obstacle_of_inputs(self, row: System, dataset: str) -> str:
@@ -250,15 +251,6 @@ class Seen:
             if why:
                 return f"it is made from {of}: {why}"
         return ""
-
-
-def _check(row: System) -> str:
-    try:
-        if row.search is not None:
-            row.search.check()
-    except BeirscopeError as error:
-        return str(error)
-    return ""
 
 
 def estimate(store: Store, targets: Sequence[Target]) -> Estimate:

@@ -9,7 +9,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
-from compute.base.errors import WrongInput
+from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
 
@@ -59,6 +59,15 @@ class Parametrised(Protocol):
     def check(self) -> None:
         """Raise Unavailable, which says what is missing, before any work is done."""
         ...
+
+
+def lacks(needed: Parametrised) -> str:
+    """Return what `check` finds missing here; empty if nothing is."""
+    try:
+        needed.check()
+    except BeirscopeError as error:
+        return str(error)
+    return ""
 
 
 class Searcher(Parametrised, Protocol):

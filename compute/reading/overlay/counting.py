@@ -15,13 +15,14 @@ from compute.reading.overlay.views import NEVER
 
 # These statements need the cursor's variables `overlay`, `dataset`, `seen` and `never`, and the
 # official judgements of the dataset as `official`.
-_JUDGED = """
+_OF_OVERLAY = "overlay = getvariable('overlay')"
+_LIVE = f"{_OF_OVERLAY} and dataset = getvariable('dataset') and died = getvariable('never')"
+_JUDGED = f"""
 create or replace temp view judged as
 select query_id, doc_id, relevance from official
 union all
 select query_id, doc_id, relevance from kept.labels
-where overlay = getvariable('overlay') and dataset = getvariable('dataset')
-  and died = getvariable('never')
+where {_LIVE}
 """
 _OFFICIAL = """
 select query_id, doc_id, relevance from main.judgements
@@ -49,26 +50,23 @@ order by id
 _PAIRS = """
 select query_id, doc_id from official where query_id in (select query_id from touched)
 """
-_LABELS = """
+_LABELS = f"""
 select query_id, doc_id, relevance from kept.labels
-where overlay = getvariable('overlay') and dataset = getvariable('dataset')
-  and died = getvariable('never') and query_id in (select query_id from touched)
+where {_LIVE} and query_id in (select query_id from touched)
 """
 _KNOWN = "select distinct doc_id from judged where doc_id in (select unnest($documents))"
-_RELABEL = """
+_RELABEL = f"""
 update kept.labels set died = getvariable('seen')
-where overlay = getvariable('overlay') and dataset = getvariable('dataset')
-  and died = getvariable('never') and query_id in (select query_id from touched);
+where {_LIVE} and query_id in (select query_id from touched);
 insert into kept.labels
 select
     getvariable('overlay'), getvariable('dataset'), query_id, doc_id, relevance,
     getvariable('seen'), getvariable('never')
 from fresh
 """
-_RESCORE = """
+_RESCORE = f"""
 update kept.scores set died = getvariable('seen')
-where overlay = getvariable('overlay') and dataset = getvariable('dataset')
-  and died = getvariable('never') and query_id in (select query_id from touched);
+where {_LIVE} and query_id in (select query_id from touched);
 insert into kept.scores
 select
     getvariable('overlay'), getvariable('dataset'), system, run, query_id, measure, value,
@@ -78,13 +76,12 @@ insert into kept.queries
 select getvariable('overlay'), getvariable('dataset'), query_id, getvariable('seen')
 from touched anti join (
     select query_id from kept.queries
-    where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+    where {_OF_OVERLAY} and dataset = getvariable('dataset')
 ) using (query_id)
 """
-_AVERAGE = """
+_AVERAGE = f"""
 update kept.means set died = getvariable('seen')
-where overlay = getvariable('overlay') and dataset = getvariable('dataset')
-  and died = getvariable('never');
+where {_LIVE};
 insert into kept.means
 select
     getvariable('overlay'), getvariable('dataset'), system, measure, value,
@@ -93,20 +90,14 @@ select
     getvariable('seen'), getvariable('never')
 from fresh
 """
-_FORGET = """
-delete from kept.labels
-where overlay = getvariable('overlay') and died <= getvariable('oldest');
-delete from kept.scores
-where overlay = getvariable('overlay') and died <= getvariable('oldest');
-delete from kept.means
-where overlay = getvariable('overlay') and died <= getvariable('oldest')
-"""
-_DROP = """
-delete from kept.labels where overlay = getvariable('overlay');
-delete from kept.scores where overlay = getvariable('overlay');
-delete from kept.means where overlay = getvariable('overlay');
-delete from kept.queries where overlay = getvariable('overlay')
-"""
+_FORGET = ";".join(
+    f"delete from kept.{table} where {_OF_OVERLAY} and died <= getvariable('oldest')"
+    for table in ("labels", "scores", "means")
+)
+_DROP = ";".join(
+    f"delete from kept.{table} where {_OF_OVERLAY}"
+    for table in ("labels", "scores", "means", "queries")
+)
 
 Label = tuple[str, str, int]
 """query_id, doc_id, relevance."""

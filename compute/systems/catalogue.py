@@ -235,15 +235,7 @@ SYSTEMS = catalogue(
             checkpoint=from_text("BeIR/query-gen-msmarco-t5-base-v1"), number=40, k1=0.9, b=0.4
         ),
     ),
-    _row(
-        "splade",
-        Sparse(
-            Checkpoint(
-                "naver/splade-cocondenser-ensembledistil",
-                revision="49cf4c7b0db5b870a401ddf5e2669993ef3699c7",
-            )
-        ),
-    ),
+    _row("splade", Sparse(from_text("naver/splade-cocondenser-ensembledistil"))),
     _row("use-qa", UseQa(checkpoint=use_qa.HUB)),
     _dense(
         "dpr",

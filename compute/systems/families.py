@@ -9,6 +9,7 @@ import contextlib
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from compute.base.errors import WrongInput
@@ -163,46 +164,33 @@ def input_name(name: names.Name) -> str:
     return _built(name).name
 
 
-def _fusion(method: Method) -> Builder:
-    """Return a builder of fusions, which checks their inputs."""
-
-    def build(name: names.Name) -> System:
-        inputs = tuple(map(input_name, name.inputs))
-        if len(set(inputs)) < max(len(inputs), 2):
-            raise WrongInput(
-                f"{name}: name two or more different systems, like {name.base}(bm25,minilm)"
-            )
-        canonical = replace(name, inputs=tuple(map(names.parse, inputs)))
-        return made(canonical, "fusion", method, *inputs)
-
-    return build
+def _fusion(method: Method, name: names.Name) -> System:
+    """Build a fusion, after checking its inputs."""
+    inputs = tuple(map(input_name, name.inputs))
+    if len(set(inputs)) < max(len(inputs), 2):
+        raise WrongInput(
+            f"{name}: name two or more different systems, like {name.base}(bm25,minilm)"
+        )
+    canonical = replace(name, inputs=tuple(map(names.parse, inputs)))
+    return made(canonical, "fusion", method, *inputs)
 
 
-def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
-    """Return a builder of systems that are one model, such as `dense(some/model)`."""
-
-    def build(name: names.Name) -> System:
-        if len(name.inputs) != 1:
-            raise WrongInput(f"{name}: name one model, or its folder, like {name.base}(some/model)")
-        return made(name, family, method(_checkpoint(name, name.inputs[0])))
-
-    return build
+def _model(family: str, method: Callable[[Checkpoint], Method], name: names.Name) -> System:
+    """Build a system that is one model, such as `dense(some/model)`."""
+    if len(name.inputs) != 1:
+        raise WrongInput(f"{name}: name one model, or its folder, like {name.base}(some/model)")
+    return made(name, family, method(_checkpoint(name, name.inputs[0])))
 
 
-def _reranker(method: Callable[[Checkpoint], Reranker]) -> Builder:
-    """Return a builder of rerankers, such as `rerank(bm25,some/model)`."""
-
-    def build(name: names.Name) -> System:
-        if len(name.inputs) != 2:
-            raise WrongInput(
-                f"{name}: name a system and a model, or its folder, like "
-                f"{name.base}(bm25,some/model)"
-            )
-        first = input_name(name.inputs[0])
-        canonical = replace(name, inputs=(names.parse(first), name.inputs[1]))
-        return made(canonical, "rerank", method(_checkpoint(name, name.inputs[1])), first)
-
-    return build
+def _reranker(method: Callable[[Checkpoint], Reranker], name: names.Name) -> System:
+    """Build a reranker, such as `rerank(bm25,some/model)`."""
+    if len(name.inputs) != 2:
+        raise WrongInput(
+            f"{name}: name a system and a model, or its folder, like {name.base}(bm25,some/model)"
+        )
+    first = input_name(name.inputs[0])
+    canonical = replace(name, inputs=(names.parse(first), name.inputs[1]))
+    return made(canonical, "rerank", method(_checkpoint(name, name.inputs[1])), first)
 
 
 def _checkpoint(name: names.Name, model: names.Name) -> Checkpoint:
@@ -217,14 +205,14 @@ def _checkpoint(name: names.Name, model: names.Name) -> Checkpoint:
 
 FAMILIES: Mapping[str, Builder] = MappingProxyType(
     {
-        "rrf": _fusion(Rrf()),
-        "interpolate": _fusion(Interpolation()),
-        "dense": _model("dense", lambda checkpoint: Dense(checkpoint=checkpoint)),
-        "sparse": _model("sparse", Sparse),
-        "maxsim": _model("late-interaction", LateInteraction),
-        "rerank": _reranker(CrossEncoder),
-        "monot5": _reranker(MonoT5),
-        "rerank-maxsim": _reranker(LateReranker),
+        "rrf": partial(_fusion, Rrf()),
+        "interpolate": partial(_fusion, Interpolation()),
+        "dense": partial(_model, "dense", lambda checkpoint: Dense(checkpoint=checkpoint)),
+        "sparse": partial(_model, "sparse", Sparse),
+        "maxsim": partial(_model, "late-interaction", LateInteraction),
+        "rerank": partial(_reranker, CrossEncoder),
+        "monot5": partial(_reranker, MonoT5),
+        "rerank-maxsim": partial(_reranker, LateReranker),
     }
 )
 """Builders of the families, by the word before the bracket."""

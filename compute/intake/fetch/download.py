@@ -44,8 +44,8 @@ def download(
     failures, furthest, reached = 0, part.size, False
     while True:
         try:
-            _receive(part, address, patience, progress)
-            if _is_right(part, address, progress):
+            _receive(part, patience, progress)
+            if _is_right(part, progress):
                 break
             raise Cut("the download is incomplete")
         except Cut as cut:
@@ -56,7 +56,7 @@ def download(
             if (last or part.size == expected.size) and _digest(part, progress) == expected.digest:
                 break  # the file is complete, although the server announced more
             if last:
-                raise Unavailable(_given_up(address, part, cut)) from None
+                raise Unavailable(_given_up(part, cut)) from None
             time.sleep(patience.pause(failures, cut.wait))
     try:
         accept(part.path)
@@ -66,7 +66,7 @@ def download(
     part.publish()
 
 
-def _receive(part: Partial, address: str, patience: Patience, progress: Progress) -> None:
+def _receive(part: Partial, patience: Patience, progress: Progress) -> None:
     """Request the missing rest and append it, until the server has sent everything it announced."""
     if part.size < len(part.expected.starts):
         part.clear()
@@ -77,7 +77,7 @@ def _receive(part: Partial, address: str, patience: Patience, progress: Progress
     headers = {}
     if have and validator:
         headers = {"Range": f"bytes={have}-", "If-Range": str(validator)}
-    with opened(address, patience, headers) as response:
+    with opened(part.address, patience, headers) as response:
         if response.status_code == 416:
             _past_the_end(part, response)
             return
@@ -87,11 +87,11 @@ def _receive(part: Partial, address: str, patience: Patience, progress: Progress
             raise Cut("it sends a different part from the one requested")
         start = have if keep else 0
         total = total if keep else _announced(response)
-        _fits(part, address, total, start)
+        _fits(part, total, start)
         if not keep:
             part.clear()
         part.note(validator=_validator(response) or (validator if keep else None), total=total)
-        _add(part, response, address, keep, patience, progress)
+        _add(part, response, keep, patience, progress)
     if total is not None and part.size < total:
         raise Cut("it sent less than it announced")
 
@@ -129,11 +129,11 @@ def _announced(response: Response) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 19 else None
 
 
-def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
+def _fits(part: Partial, total: int | None, start: int) -> None:
     """Raise WrongInput for a file that is far too large, and Unavailable if there is no room."""
     if total is not None and total > part.expected.limit:
         part.clear()
-        raise WrongInput(_too_much(part, address, f"announces {total:,} bytes"))
+        raise WrongInput(_too_much(part, f"announces {total:,} bytes"))
     require_room(part.to, (total or part.expected.size or 0) - start)
 
 
@@ -149,18 +149,13 @@ def require_room(to: Path, lacking: int) -> None:
 
 
 def _add(
-    part: Partial,
-    response: Response,
-    address: str,
-    keep: bool,
-    patience: Patience,
-    progress: Progress,
+    part: Partial, response: Response, keep: bool, patience: Patience, progress: Progress
 ) -> None:
     """Append the body of an answer to the part, or replace it unless `keep`. Raises Cut."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
         raise Unavailable(
-            f"{shown(address)} compresses the file although this was refused: use a mirror"
+            f"{shown(part.address)} compresses the file although this was refused: use a mirror"
         )
     meter, total = Meter(patience), part.known().get("total") or part.expected.size or 0
     have, head = part.size if keep else 0, b""
@@ -168,11 +163,11 @@ def _add(
         for piece in _pieces(response):
             if have < len(part.expected.starts):
                 head += piece
-                _begins_right(part, address, head)
+                _begins_right(part, head)
             have += len(piece)
             if have > part.expected.limit:
                 part.clear()
-                raise WrongInput(_too_much(part, address, "keeps sending data"))
+                raise WrongInput(_too_much(part, "keeps sending data"))
             file.write(piece)
             meter(len(piece))
             progress(have // 1000, total // 1000, "kB")
@@ -186,7 +181,7 @@ def _pieces(response: Response) -> Iterator[bytes]:
         raise Cut("the connection broke off") from None
 
 
-def _begins_right(part: Partial, address: str, head: bytes) -> None:
+def _begins_right(part: Partial, head: bytes) -> None:
     """Discard the part and raise WrongInput unless the file begins as expected."""
     starts = part.expected.starts
     if head[: len(starts)] == starts[: len(head)]:
@@ -194,13 +189,13 @@ def _begins_right(part: Partial, address: str, head: bytes) -> None:
     part.clear()
     if head.lstrip()[:1] == b"<":
         raise WrongInput(
-            f"{shown(address)} returned a web page instead of the file: open it in a browser;"
+            f"{shown(part.address)} returned a web page instead of the file: open it in a browser;"
             " a proxy or sign-in page may be in the way"
         )
-    raise WrongInput(f"{shown(address)} returned a file of another type than {part.to.name}")
+    raise WrongInput(f"{shown(part.address)} returned a file of another type than {part.to.name}")
 
 
-def _is_right(part: Partial, address: str, progress: Progress) -> bool:
+def _is_right(part: Partial, progress: Progress) -> bool:
     """Return whether the checksum is right. If it is wrong, a file received in pieces is discarded;
     a file of unannounced length may be incomplete. Raises WrongInput for a file that was received
     in one piece with the announced length."""
@@ -217,8 +212,9 @@ def _is_right(part: Partial, address: str, progress: Progress) -> bool:
     name = "checksum" if expected.algorithm == "git" else expected.algorithm
     of = f" and {expected.size:,} bytes" if expected.size and expected.size != have else ""
     raise WrongInput(
-        f"{shown(address)} is not the published file: it has {name} {found} and {have:,} bytes,"
-        f" not {name} {expected.digest}{of}; it was not kept: try again later or use a mirror"
+        f"{shown(part.address)} is not the published file: it has {name} {found} and {have:,}"
+        f" bytes, not {name} {expected.digest}{of}; it was not kept: try again later or use a"
+        " mirror"
     )
 
 
@@ -227,14 +223,14 @@ def _digest(part: Partial, progress: Progress) -> str:
     return part.digest(lambda done: progress(done // 1000, total // 1000, "kB checked"))
 
 
-def _too_much(part: Partial, address: str, what: str) -> str:
+def _too_much(part: Partial, what: str) -> str:
     size_known = part.expected.size
     usual = f"it should have {size_known:,}" if size_known else "which is more than allowed"
-    return f"{shown(address)} {what}, {usual}: it is another file, and was not kept"
+    return f"{shown(part.address)} {what}, {usual}: it is another file, and was not kept"
 
 
-def _given_up(address: str, part: Partial, cut: Cut) -> str:
+def _given_up(part: Partial, cut: Cut) -> str:
     kept = ""
     if part.size:
         kept = f"; {sized(part.size)} are kept, and the next fetch continues from there"
-    return f"{shown(address)} cannot be fetched now ({cut}){kept}"
+    return f"{shown(part.address)} cannot be fetched now ({cut}){kept}"

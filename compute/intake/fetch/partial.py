@@ -43,11 +43,10 @@ class Partial:
     """A hidden file next to the download's future place, and a note of its address and version."""
 
     def __init__(self, to: Path, address: str, expected: Expected) -> None:
-        self.to = to
-        self.expected = expected
+        self.to, self.address, self.expected = to, address, expected
         self.path = to.with_name(f".{to.name}.part")
         self._note = to.with_name(f".{to.name}.part.json")
-        # The address itself is not stored, since that of a mirror may contain a password.
+        # The address itself is not noted, since that of a mirror may contain a password.
         of = hashlib.sha256(address.encode()).hexdigest()
         self._origin = {"address_sha256": of, "digest": expected.digest}
         self.in_one = False

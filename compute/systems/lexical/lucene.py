@@ -245,14 +245,5 @@ def search_singly(
 
 def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:
     """Replace the serial numbers in `query` and `doc` by ids."""
-    # This is imported late, since the catalogue of systems must not load pandas.
-    from pandas import DataFrame
-
-    ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
-    return DataFrame(
-        {
-            "query_id": query_ids[table["query"].to_numpy()],
-            "doc_id": ids.take(table["doc"].combine_chunks()).to_pandas(),
-            "score": table["score"].to_numpy(),
-        }
-    )
+    query, doc, score = (table[name].to_numpy() for name in ("query", "doc", "score"))
+    return encoding.hits(folder, query_ids[query], doc, score)

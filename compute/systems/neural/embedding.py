@@ -211,18 +211,9 @@ class Embedding(ABC):
         report = partial(_tell, request.progress, len(texts))
         asked = np.stack(self._encoded(texts, settings, report)).astype(np.float32, copy=False)
         scores, places = self._nearest(folder, settings)(asked, request.depth)
-        hits, rows = places.ravel() >= 0, np.repeat(np.arange(len(asked)), places.shape[1])
-        ids = encoding.read_ids(folder)
-        # This is imported late, since the catalogue of systems must not load pandas.
-        from pandas import DataFrame
-
-        return DataFrame(
-            {
-                "query_id": request.queries["query_id"].to_numpy()[rows[hits]],
-                "doc_id": ids.take(pa.array(places.ravel()[hits])).to_pandas(),
-                "score": scores.ravel()[hits].astype(np.float64),
-            }
-        )
+        hits = places >= 0
+        query_ids = request.queries["query_id"].to_numpy()[np.nonzero(hits)[0]]
+        return encoding.hits(folder, query_ids, places[hits], scores[hits])
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:

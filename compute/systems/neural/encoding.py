@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,10 @@ import pyarrow.parquet as pq
 from compute.base import parquet_files
 from compute.base.files import written_aside
 from compute.systems.searcher import Progress, Span
+
+# These are imported only for types, since the catalogue of systems must not load pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SHARD = 2048
 """Number of documents in one file; an interrupted encoding loses at most this many."""
@@ -174,6 +178,23 @@ def merge(folder: Path, name: str) -> None:
 def read_ids(folder: Path) -> pa.Array:
     """Return the document ids, in the order of the rows of all shards."""
     return pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
+
+
+def hits(
+    folder: Path, query_ids: np.ndarray, places: np.ndarray, scores: np.ndarray
+) -> "DataFrame":
+    """Return hits as query_id, doc_id, score; `places` has the positions of documents among
+    `read_ids`."""
+    # This is imported late, since the catalogue of systems must not load pandas.
+    from pandas import DataFrame, Series
+
+    return DataFrame(
+        {
+            "query_id": Series(query_ids, dtype="str"),
+            "doc_id": read_ids(folder).take(pa.array(places)).to_pandas(),
+            "score": scores.astype(np.float64),
+        }
+    )
 
 
 def _after(progress: Progress, first: int, total: int) -> Callable[[int], None]:

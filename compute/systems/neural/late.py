@@ -144,21 +144,19 @@ class LateInteraction(OfCheckpoint, Limited):
 
     def search(self, folder: Path, request: Request) -> DataFrame:
         """Rank the candidates down to `depth`: query_id, doc_id, score, best first."""
-        texts = request.texts
-        ids = encoding.read_ids(folder)
-        found = [no_hits()]
+        texts, found = request.texts, []
+        if not texts:
+            return no_hits()
         with self._ranking(folder, request.settings) as (model, rank):
             encode = multivector.queries(model)
             asked = encoding.by_length(encode, texts, list(map(len, texts)))
-            queries = zip(request.queries["query_id"], asked, strict=True)
-            for done, (query_id, query) in enumerate(queries, 1):
-                places, scores = rank(query, request.depth)
-                found.append(_hits(query_id, ids, places, scores))
+            for done, query in enumerate(asked, 1):
+                found.append(rank(query, request.depth))
                 request.progress(done, len(texts), "queries")
-        # This is imported late, since the catalogue of systems must not load pandas.
-        import pandas as pd
-
-        return pd.concat(found, ignore_index=True)
+        places, scores = map(np.concatenate, zip(*found, strict=True))
+        counts = [len(own) for own, _ in found]
+        query_ids = np.repeat(request.queries["query_id"].to_numpy(), counts)
+        return encoding.hits(folder, query_ids, places, scores)
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
@@ -286,14 +284,3 @@ def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
         texts += [record["title"] or record["text"] or "" for record in records]
         seen += len(batch)
     return [" ".join(text.split()[:_WORDS]) for text in texts]
-
-
-def _hits(query_id: str, ids: pa.Array, places: np.ndarray, scores: np.ndarray) -> DataFrame:
-    # This is imported late, as above.
-    """Return the hits of one query as a frame."""
-    from pandas import DataFrame
-
-    frame = DataFrame({"doc_id": ids.take(pa.array(places)).to_pandas()})
-    frame["score"] = scores.astype(np.float64)
-    frame.insert(0, "query_id", query_id)
-    return frame

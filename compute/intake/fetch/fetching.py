@@ -1,5 +1,6 @@
 """Download of a collection, from BEIR's address or from the hub, into the folder of datasets."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +8,13 @@ from typing import Any
 
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.datasets import Dataset, layout
+from compute.datasets.places import place
 from compute.datasets.reading import BeirSource
 from compute.intake.fetch import hub_names
 from compute.intake.fetch.addresses import shown
 from compute.intake.fetch.download import download, require_room
-from compute.intake.fetch.offers import HUB, Offer, archive_address, folder, here, offer
-from compute.intake.fetch.packing import pack, remove
+from compute.intake.fetch.offers import HUB, Offer, archive_address, folder, offer
+from compute.intake.fetch.packing import pack
 from compute.intake.fetch.partial import Expected, alone, publish
 from compute.intake.fetch.web import Patience
 from compute.store.loading import Bench, Progress
@@ -47,7 +49,7 @@ def bring(
     """Do the same as `fetch` for an offer."""
     to = folder(bench.settings) / f"{found.name}.zip"
     with alone(to):
-        there = here(found, bench.settings)
+        there = place(found.name, bench.settings)
         if there is not None and not again:
             return Fetched(found, there, new=False)
         get = _from_hub if found.origin == HUB else _from_beir
@@ -123,10 +125,10 @@ def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
         accept(packed, found, shown(found.address))
     except WrongInput:
         packed.unlink(missing_ok=True)
-        remove(gathered)
+        shutil.rmtree(gathered, ignore_errors=True)
         raise
     publish(packed, to)
-    remove(gathered)
+    shutil.rmtree(gathered, ignore_errors=True)
 
 
 def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:

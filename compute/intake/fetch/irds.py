@@ -3,7 +3,9 @@
 import gzip
 import importlib
 import json
+import shutil
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +16,7 @@ from compute.datasets import catalogue, layout
 from compute.datasets.records import NARRATIVES
 from compute.intake import imports
 from compute.intake.fetch.offers import folder
-from compute.intake.fetch.packing import pack, remove
+from compute.intake.fetch.packing import pack
 from compute.intake.fetch.partial import alone, publish
 from compute.store.loading import BATCH, Bench, Loaded
 
@@ -39,7 +41,7 @@ def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
             pack(packed, members, {"ir_datasets": identifier}, lambda _: None)
             publish(packed, to)
         finally:
-            remove(gathered)
+            shutil.rmtree(gathered, ignore_errors=True)
             packed.unlink(missing_ok=True)
         # TREC's Deep Learning tracks count grade 1 as not relevant.
         level = 1 + ("/trec-dl-" in identifier)
@@ -83,7 +85,7 @@ def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[s
     contents = {
         layout.CORPUS: map(_document, _counted(bench, found.docs_iter())),
         layout.QUERIES: map(_query, found.queries_iter()),
-        "qrels/test.tsv": _after(header, judgements),
+        "qrels/test.tsv": chain([header], judgements),
     }
     make_folder(to)
     members = []
@@ -97,11 +99,6 @@ def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[s
             raise Unavailable(f"ir_datasets could not load {identifier}: {why}") from error
         members.append((name, file))
     return members
-
-
-def _after(first: str, rest: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def _counted(bench: Bench, documents: Iterable[Any]) -> Iterator[Any]:

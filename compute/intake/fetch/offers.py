@@ -100,7 +100,7 @@ def listed(settings: Settings) -> DataFrame:
     NA."""
     rows = []
     for found in OFFERS.values():
-        there = here(found, settings)
+        there = place(found.name, settings)
         rows.append(
             {
                 "archive": found.name,
@@ -121,12 +121,6 @@ def listed(settings: Settings) -> DataFrame:
 def folder(settings: Settings) -> Path:
     """Return the folder of fetched archives."""
     return settings.home / "datasets"
-
-
-def here(found: Offer, settings: Settings) -> Path | None:
-    """Return the archive or folder from which an offer's datasets are read, if it is on this
-    machine."""
-    return place(found.name, settings)
 
 
 def archive_address(found: Offer, settings: Settings) -> str:
@@ -150,5 +144,5 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
 
 def current(store: Store, wanted: Sequence[Target]) -> Collection[Target]:
     """Return the targets with an archive or folder on this machine."""
-    archives = {one.rows[0].name: one for one in OFFERS.values()}
-    return [target for target in wanted if here(archives[target[1]], store.settings) is not None]
+    archives = {one.rows[0].name: one.name for one in OFFERS.values()}
+    return [target for target in wanted if place(archives[target[1]], store.settings)]

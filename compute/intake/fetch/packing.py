@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -67,8 +66,3 @@ def _opened(file: Path) -> Iterator[gzip.GzipFile | BinaryIO]:
             yield stream
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise WrongInput(f"{file.name} is damaged ({error}): fetch it again") from None
-
-
-def remove(folder: Path) -> None:
-    """Remove the folder in which the files were collected."""
-    shutil.rmtree(folder, ignore_errors=True)

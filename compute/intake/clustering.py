@@ -75,4 +75,4 @@ def _vectors(texts: list[str], settings: Settings) -> np.ndarray:
     assert isinstance(system, Dense)
     system.check()
     encode = system.encoder(settings, "queries")
-    return np.stack(encoding.by_length(encode, texts, list(map(len, texts))))
+    return np.stack(encoding.by_length(encode, texts))

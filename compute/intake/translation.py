@@ -74,6 +74,6 @@ def _texts(path: object, key: str) -> dict[str, str]:
 
 
 def _cosines(encode: encoding.Encode, one: list[str], other: list[str]) -> np.ndarray:
-    sides = [np.stack(encoding.by_length(encode, of, list(map(len, of)))) for of in (one, other)]
+    sides = [np.stack(encoding.by_length(encode, of)) for of in (one, other)]
     units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides]
     return (units[0] * units[1]).sum(axis=1)

@@ -73,11 +73,8 @@ class Reranker(OfCheckpoint, Limited):
             block = top.iloc[start : start + PAIRS]
             found = read_texts(documents, block["doc_id"])
             pairs = list(zip(texts.loc[block["query_id"]], found, strict=True))
-
-            def report(done: int, start: int = start) -> None:
-                request.progress(start + done, len(top), "pairs")
-
-            parts += encoding.by_length(score, pairs, [len(q) + len(d) for q, d in pairs], report)
+            report = encoding.after(request.progress, start, len(top), "pairs")
+            parts += encoding.by_length(score, pairs, report, [len(q) + len(d) for q, d in pairs])
         return top[["query_id", "doc_id"]].assign(score=np.array(parts, np.float64))
 
     @contextmanager

@@ -22,7 +22,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
-from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited
+from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited, no_hits
 
 # These are imported only for types, since the catalogue of systems must not load pandas.
 if TYPE_CHECKING:
@@ -118,10 +118,9 @@ class Impact(Weighted, Limited):
     def search(self, folder: Path, request: Request) -> DataFrame:
         """Search by the inner product of the rounded weights: query_id, doc_id, score."""
         texts = request.texts
-        weighted: list[Weights] = []
-        if texts:
-            lengths = [len(text) for text in texts]
-            weighted = encoding.by_length(self.queries_encoder(request.settings), texts, lengths)
+        if not texts:
+            return no_hits()
+        weighted = encoding.by_length(self.queries_encoder(request.settings), texts)
         lines = [spelled(weights) for weights in weighted]
         hits = lucene.search(folder, request, lines, _IMPACTS)
         # Anserini changes tied scores slightly; rounding restores them, since weights are integers.
@@ -172,16 +171,13 @@ def _encode(
     collection.mkdir(exist_ok=True)
     encode, total = None, end - start
     for first in range(start, end, SHARD):
-        last, done = min(first + SHARD, end), first - start
+        last = min(first + SHARD, end)
         shard = list(islice(texts, last - first))
         target = collection / f"{first // SHARD:06}.jsonl"
         if not target.exists():
             encode = encode or load()
-
-            def report(more: int, before: int = done) -> None:
-                progress(before + more, total, "documents")
-
-            rows = encoding.by_length(encode, shard, [len(text) for text in shard], report)
+            report = encoding.after(progress, first - start, total)
+            rows = encoding.by_length(encode, shard, report)
             _write(target, serials[first:last].tolist(), rows)
         progress(last - start, total, "documents")
     return total

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +34,6 @@ MERGING, COMPARING = "writing the vectors to one file", "comparing with exact se
 """Progress messages without numbers."""
 _FACTS = "facts.json"
 _SEED = 20_210
-
-
-def _unheard(done: int) -> None:
-    """Discard a progress message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,12 +185,12 @@ class Embedding(ABC):
         return stored
 
     def _encoded(
-        self, texts: list[str], settings: Settings, report: Callable[[int], None] = _unheard
+        self, texts: list[str], settings: Settings, progress: Progress = lambda *_: None
     ) -> list[np.ndarray]:
         """Encode queries; returns their vectors in order."""
         encode = self.encoder(settings, "queries")
-        stripped = [text.strip() for text in texts]
-        rows = encoding.by_length(encode, stripped, list(map(len, stripped)), report)
+        report = encoding.after(progress, 0, len(texts), "queries")
+        rows = encoding.by_length(encode, [text.strip() for text in texts], report)
         if not all(np.isfinite(row).all() for row in rows):
             raise WrongInput(
                 "the vector of a query has numbers that are not finite: try another model"
@@ -208,8 +203,8 @@ class Embedding(ABC):
         texts, settings = request.texts, request.settings
         if not texts:
             return no_hits()
-        report = partial(_tell, request.progress, len(texts))
-        asked = np.stack(self._encoded(texts, settings, report)).astype(np.float32, copy=False)
+        encoded = self._encoded(texts, settings, request.progress)
+        asked = np.stack(encoded).astype(np.float32, copy=False)
         scores, places = self._nearest(folder, settings)(asked, request.depth)
         hits = places >= 0
         query_ids = request.queries["query_id"].to_numpy()[np.nonzero(hits)[0]]
@@ -259,7 +254,3 @@ def _beginnings(documents: Path) -> list[str]:
     wanted = set(chosen.tolist())
     records = (row for row in enumerate(encoding.records(file)) if row[0] in wanted)
     return [title or " ".join(text.split()[:10]) for _, (title, text) in records]
-
-
-def _tell(progress: Progress, total: int, done: int) -> None:
-    progress(done, total, "queries")

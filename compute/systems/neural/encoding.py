@@ -87,7 +87,7 @@ def in_shards(
                 progress(first - start, total, "documents")
             lengths = [len(title) + len(text) for title, text in shard]
             texts = [join(title, text) for title, text in shard]
-            rows = by_length(encode, texts, lengths, _after(progress, first - start, total))
+            rows = by_length(encode, texts, after(progress, first - start, total), lengths)
             _save(folder, name, number, pack(rows))
         progress(first - start + len(shard), total, "documents")
     return total
@@ -101,12 +101,13 @@ def whole_shards(documents: int, shard: int = SHARD) -> int:
 def by_length(
     encode: Encode,
     texts: Sequence[Any],
-    lengths: Sequence[int],
     report: Callable[[int], None] = lambda done: None,
+    lengths: Sequence[int] | None = None,
 ) -> list[Any]:
-    """Encode texts in batches of similar length; returns the results in the order of the texts."""
+    """Encode texts in batches of similar `lengths` (by default, those of the texts themselves);
+    returns the results in the order of the texts."""
     rows: list[Any] = [None] * len(texts)
-    order = np.argsort(lengths, kind="stable").tolist()
+    order = np.argsort(lengths or [len(text) for text in texts], kind="stable").tolist()
     for start in range(0, len(order), SLICE):
         places = order[start : start + SLICE]
         found = encode([texts[place] for place in places])
@@ -197,8 +198,11 @@ def hits(
     )
 
 
-def _after(progress: Progress, first: int, total: int) -> Callable[[int], None]:
-    return lambda done: progress(first + done, total, "documents")
+def after(
+    progress: Progress, first: int, total: int, unit: str = "documents"
+) -> Callable[[int], None]:
+    """Return a report of progress for `by_length`, whose texts come after `first` others."""
+    return lambda done: progress(first + done, total, unit)
 
 
 def _write_ids(file: pq.ParquetFile, folder: Path) -> None:

@@ -149,7 +149,7 @@ class LateInteraction(OfCheckpoint, Limited):
             return no_hits()
         with self._ranking(folder, request.settings) as (model, rank):
             encode = multivector.queries(model)
-            asked = encoding.by_length(encode, texts, list(map(len, texts)))
+            asked = encoding.by_length(encode, texts)
             for done, query in enumerate(asked, 1):
                 found.append(rank(query, request.depth))
                 request.progress(done, len(texts), "queries")

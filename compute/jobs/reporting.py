@@ -1,6 +1,8 @@
 """Reports on a step: its progress in the database, and lines in the log."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
@@ -23,14 +25,15 @@ class Watch:
         self._unit, self._start = "", (0.0, 0)
         self._saved = self._logged = 0.0
 
-    def begin(self) -> None:
-        """Report the start of the step."""
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Report the start of the step; after the block, remove the progress from the database."""
         self.log(f"{self._step}: begins")
         self._save(0, 0, "", None)
-
-    def end(self) -> None:
-        """Remove the progress from the database."""
-        self._write(delete(tables.progress).where(tables.progress.c.job == self._job))
+        try:
+            yield
+        finally:
+            self._write(delete(tables.progress).where(tables.progress.c.job == self._job))
 
     def log(self, line: str) -> None:
         """Add a line to the log of the task."""

@@ -205,14 +205,12 @@ def _steps(
 def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> dict[str, Any]:
     """Run a step in the child, and report its progress and its outcome."""
     start = time.monotonic()
-    watch.begin()
-    try:
-        answer = child.do(order, watch=watch, wanted=lambda: watch.wanted(worker))
-    except Exception as error:
-        watch.log(f"{order['step']}: {_ending(error)}")
-        raise
-    finally:
-        watch.end()
+    with watch.begun():
+        try:
+            answer = child.do(order, watch=watch, wanted=lambda: watch.wanted(worker))
+        except Exception as error:
+            watch.log(f"{order['step']}: {_ending(error)}")
+            raise
     seconds = f"{time.monotonic() - start:.1f} s"
     watch.log(f"{order['step']}: {'done in' if answer['new'] else 'found, after'} {seconds}")
     return answer
@@ -239,10 +237,8 @@ class Waiting:
         """Wait until all shards have ended, and report the progress; return their number. A
         cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
         if one failed, and Stopped if the task no longer belongs to the worker."""
-        watch = Watch(self._settings, self._task, self._step)
-        watch.begin()
-        try:
-            left = True
+        watch, left = Watch(self._settings, self._task, self._step), True
+        with watch.begun():
             while left:
                 left = self._look(watch)
                 self._keep()
@@ -250,8 +246,6 @@ class Waiting:
                 if not watch.wanted(worker):
                     raise Stopped(self._task)
                 time.sleep(LOOK if left else 0)
-        finally:
-            watch.end()
         logs.write(self._settings, self._task, f"{len(self._sizes)} shards: done")
         return {"shards": len(self._sizes)}
 
@@ -264,7 +258,8 @@ class Waiting:
             return True
         failed = [shard for shard in found if shard.state == records.FAILED]
         if failed:
-            self._cancel(shard.id for shard in found if shard.active)
+            with queue.client(self._settings) as client:
+                client.cancel_workflows([shard.id for shard in found if shard.active])
             raise StepFailed(f"{failed[0].title}: {failed[0].error}")
         done = sum(map(self._documents, found))
         watch(done, sum(self._sizes.values()), "documents")
@@ -282,7 +277,3 @@ class Waiting:
         if not shard.active:
             return self._sizes[shard.id]
         return shard.progress.done if shard.progress else 0
-
-    def _cancel(self, names: Iterable[str]) -> None:
-        with queue.client(self._settings) as client:
-            client.cancel_workflows(list(names))

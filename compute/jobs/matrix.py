@@ -8,13 +8,12 @@ from typing import Any
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError, Missing
-from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset
 from compute.datasets.reading import source
 from compute.evaluate import scored_measures
 from compute.jobs import records
 from compute.recompute import pairs as pairs
-from compute.store import loading
+from compute.store import caches, loading
 from compute.store.own_datasets import of_parts
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
@@ -258,10 +257,10 @@ def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
     taken to grow with the documents, searching with the queries: the part of Lucene and FAISS that
     grows with both is small compared to encoding. An existing index costs nothing."""
     seen = Seen(store, {name for name, _ in targets})
-    rates = _Rates(seen.parts.values(), seen)
+    rates = _Rates(seen)
     seconds, unknown, indexes = 0.0, 0, set[object]()
     for name, dataset in targets:
-        found = rates.seconds(name, dataset, store.settings, indexes)
+        found = rates.seconds(name, dataset, indexes)
         unknown += found is None
         seconds += found or 0.0
     return Estimate(seconds, unknown)
@@ -270,11 +269,11 @@ def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
 class _Rates:
     """Seconds per document and per query of each system, from the stored runs."""
 
-    def __init__(self, parts: Iterable[Part], seen: Seen) -> None:
+    def __init__(self, seen: Seen) -> None:
         self._seen = seen
         self._index: dict[str, list[tuple[float, int]]] = {}
         self._search: dict[str, list[tuple[float, int]]] = {}
-        for part in parts:
+        for part in seen.parts.values():
             facts = part.provenance
             counted = self._counts(part.dataset)
             if part.kind != "hits" or counted is None or "search_seconds" not in facts:
@@ -293,16 +292,14 @@ class _Rates:
             return None
         return row.n_documents, row.n_queries
 
-    def seconds(
-        self, name: str, dataset: str, settings: Settings, indexes: set[object]
-    ) -> float | None:
+    def seconds(self, name: str, dataset: str, indexes: set[object]) -> float | None:
         """Return the seconds that a run would take, or None if unknown. `indexes` are those already
         counted; its own is added."""
         base, counted = name.partition("(")[0], self._counts(dataset)
         if counted is None or base not in self._search:
             return None
         index = self._index_key(name, dataset)
-        ready = index in indexes or (settings.home / "caches" / str(index)).is_dir()
+        ready = index in indexes or caches.holds(self._seen.store.settings, str(index))
         indexes.add(index)
         indexing = 0.0 if ready else _scaled(self._index[base], counted[0])
         return indexing + _scaled(self._search[base], counted[1])

@@ -154,6 +154,7 @@ def _read(settings: Settings, where: ColumnElement[bool], limit: int | None) -> 
 def _job(row: Row[Any]) -> Job:
     about = row.attributes or {}
     now = state(row.status)
+    at = row.step, row.done, row.total, row.unit, row.rate
     return Job(
         id=row.workflow_uuid,
         kind=about.get("kind", ""),
@@ -165,17 +166,11 @@ def _job(row: Row[Any]) -> Job:
         system=about.get("system", ""),
         dataset=about.get("dataset", ""),
         error=_sentence(row.error) if now == FAILED else "",
-        progress=_progress(row) if now == RUNNING else None,
+        progress=Progress(*at) if now == RUNNING and row.job is not None else None,
         targets=tuple((system, dataset) for system, dataset in about.get("targets", ())),
         options=about.get("options"),
         person=about.get("person", ""),
     )
-
-
-def _progress(row: Row[Any]) -> Progress | None:
-    if row.job is None:
-        return None
-    return Progress(row.step, row.done, row.total, row.unit, row.rate)
 
 
 def _sentence(error: str | None) -> str:

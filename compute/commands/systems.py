@@ -2,8 +2,8 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from compute.base import printable, settings
 from compute.base.errors import BeirscopeError
@@ -16,23 +16,6 @@ from compute.systems.searcher import lacks
 
 RUNS, TRAINS = "runs", "runs once trained"
 ABSENT, MISSES = "needs a model", "not here: see --json"
-
-
-class Listed(NamedTuple):
-    """A system in the listing."""
-
-    system: str
-    title: str
-    family: str
-    in_papers: bool
-    verified: str
-    tried: str
-    here: str
-    """Whether it runs here: RUNS, TRAINS, ABSENT, or a sentence that says what is missing."""
-    made_from: str
-    parameters: str
-    checkpoint: str
-    settings: str
 
 
 def systems(name: str = "", /, *, json: options.Json = False) -> int:
@@ -53,15 +36,15 @@ def systems(name: str = "", /, *, json: options.Json = False) -> int:
         return 0
     found = listed(_trained())
     if json:
-        return printable.show_rows([row._asdict() for row in found], as_json=True)
+        return printable.show_rows(found, as_json=True)
     # A terminal is too narrow for whole sentences.
     short = [
         {
-            "system": row.system,
-            "family": row.family,
-            "verified": row.verified.removeprefix("verified "),
-            "tried": row.tried,
-            "here": row.here if row.here in (RUNS, TRAINS, ABSENT) else MISSES,
+            "system": row["system"],
+            "family": row["family"],
+            "verified": row["verified"].removeprefix("verified "),
+            "tried": row["tried"],
+            "here": row["here"] if row["here"] in (RUNS, TRAINS, ABSENT) else MISSES,
         }
         for row in found
     ]
@@ -70,22 +53,22 @@ def systems(name: str = "", /, *, json: options.Json = False) -> int:
     return status
 
 
-def listed(trained: Iterable[System] = ()) -> list[Listed]:
+def listed(trained: Iterable[System] = ()) -> list[dict[str, Any]]:
     """List the systems of the catalogue and the systems `trained` here."""
     return [
-        Listed(
-            system=row.name,
-            title=row.title,
-            family=row.family,
-            in_papers=row.name in SYSTEMS and bool(row.published_in),
-            verified=row.verified,
-            tried=row.tried,
-            here=_here(row),
-            made_from=", ".join(row.inputs),
-            parameters=", ".join(f"{name}={row.parameters[name]}" for name in row.parameters),
-            checkpoint=row.checkpoint,
-            settings=row.settings,
-        )
+        {
+            "system": row.name,
+            "title": row.title,
+            "family": row.family,
+            "in_papers": row.name in SYSTEMS and bool(row.published_in),
+            "verified": row.verified,
+            "tried": row.tried,
+            "here": _here(row),
+            "made_from": ", ".join(row.inputs),
+            "parameters": ", ".join(f"{name}={row.parameters[name]}" for name in row.parameters),
+            "checkpoint": row.checkpoint,
+            "settings": row.settings,
+        }
         for row in (*SYSTEMS.values(), *trained)
     ]
 
@@ -105,13 +88,13 @@ def _here(row: System) -> str:
     return lacks(needed) or (RUNS if row.search else TRAINS)
 
 
-def _summary(found: Sequence[Listed]) -> str:
-    papers = [row for row in found if row.in_papers]
-    counts = Counter(row.verified for row in papers).most_common()
+def _summary(found: Sequence[Mapping[str, Any]]) -> str:
+    papers = [row for row in found if row["in_papers"]]
+    counts = Counter(row["verified"] for row in papers).most_common()
     parts = ", ".join(f"{number} {text}" for text, number in counts)
-    here = Counter(row.here for row in found)
+    here = Counter(row["here"] for row in found)
     more = f", {here[TRAINS]} after training" if here[TRAINS] else ""
     runs = counted(here[RUNS], "system")
-    tried = counted(sum(row.tried.startswith(RAN) for row in found), "system")
+    tried = counted(sum(row["tried"].startswith(RAN) for row in found), "system")
     said = f"{tried} ran in this version's tests, from a name to scores, a page and an export"
     return f"{len(papers)} systems from papers: {parts}. {said}. {runs} can run here now{more}."

@@ -59,26 +59,17 @@ class _Reading:
 
 
 def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
-    """Open the store; return it, the dataset and its judgements. Raises Missing or WrongInput."""
+    """Open the store; return it, the dataset and its official judgements (query_id, doc_id,
+    relevance). Raises WrongInput for a dataset of parts, Missing if the judgements are not stored,
+    and Unavailable if their file is damaged."""
     bench = open_bench()
     row = dataset_of(bench.store, name)
     row.refuse_parts()
-    return bench, row, _official(bench, row)
-
-
-def _official(bench: Bench, row: Dataset) -> DataFrame:
-    """Return the official judgements (query_id, doc_id, relevance). Raises Missing if they are not
-    stored, and Unavailable if their file is damaged."""
     part = bench.store.part("judgements", row.name)
     if part is None:
         damage.refuse(bench.store.parts("judgements", row.name))
         raise Missing(f"{row.name} is not stored here: python -m compute run bm25 {row.name}")
-    return run.read(part)
-
-
-def _rows(bench: Bench, row: Dataset) -> DataFrame:
-    rows = bench.store.added_judgements()
-    return rows[rows["dataset"] == row.name]
+    return bench, row, run.read(part)
 
 
 def export(
@@ -100,7 +91,7 @@ def export(
     bench, row, official = _opened(dataset)
     form = format or _SUFFIXES.get(file.suffix, "qrels")
     choice = counted_in.choice()
-    rows = _rows(bench, row)
+    rows = bench.store.added_judgements(dataset=row.name)
     printable.warn(*integrity.of_judgements(bench.store.engine))
     if person := person.strip():
         rows = rows[rows["person"] == person]
@@ -167,7 +158,7 @@ def import_file(
         raise WrongInput(f"{row.name} has none of the queries of {file}: check --dataset")
     rows = exchange.as_import(found.rows) if reading.as_import else found.rows
     with bench.store.alone("judgements"):  # even if a file is imported twice at the same time
-        new = exchange.lacking(rows, _rows(bench, row))
+        new = exchange.lacking(rows, bench.store.added_judgements(dataset=row.name))
         if len(new):
             bench.store.add_judgements(new)
     printable.say("; ".join(_told(row, found, new, unknown)))
@@ -192,7 +183,8 @@ def withdraw(
     rows = _read(bench, row, official, file, reading).rows
     rows = exchange.as_import(rows) if reading.as_import else rows
     with bench.store.alone("judgements"):
-        withdrawals = exchange.withdrawals(rows, _rows(bench, row))
+        stored = bench.store.added_judgements(dataset=row.name)
+        withdrawals = exchange.withdrawals(rows, stored)
         if yes:
             bench.store.add_judgements(withdrawals)
     told = counted(len(withdrawals), "judgement") + f" of {row.name}"

@@ -60,8 +60,7 @@ def check(
     else:
         for report in reports:
             printable.say(*(packed.told(line, home) for line in report.lines()))
-        for line in _of_all(reports):
-            printable.say(line)
+        printable.say(*_of_all(reports))
     return 2 if any(report.refused for report in reports) else 0
 
 

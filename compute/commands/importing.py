@@ -94,8 +94,7 @@ def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
         + (f", {unknown:,} for documents outside the corpus" if unknown else "")
         + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
     )
-    for remark in imports.remarks(loaded):
-        printable.say(f"remark: {remark}")
+    printable.say(*(f"remark: {remark}" for remark in imports.remarks(loaded)))
     if told:
         printable.say(told)
 
@@ -292,8 +291,7 @@ def import_table(
     how = {"percent": percent, "replace": replace}
     part, told, new = printed_tables.import_file(bench, file, name, measure, **how)
     printable.say(f"{part.dataset}: {counted(part.rows, 'score')}{', already stored' * (not new)}")
-    for remark in told:
-        printable.say(f"remark: {remark}")
+    printable.say(*(f"remark: {remark}" for remark in told))
     printable.say("Leaderboard, Scores: Published, shows it under Source table")
     return done(bench)
 
@@ -304,8 +302,7 @@ def _names(files: Sequence[Path]) -> list[str]:
         return [""]
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]
     called = tags.names(runs)
-    for line in tags.renamed(runs, called):
-        printable.warn(line)
+    printable.warn(*tags.renamed(runs, called))
     return called
 
 

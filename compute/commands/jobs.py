@@ -42,7 +42,19 @@ def start(
 
 def list_jobs(*, json: options.Json = False) -> int:
     """List the last 50 jobs."""
-    return printable.show(_listed(open_bench()), json)
+    rows = [
+        {
+            "job": job.id,
+            "state": job.state,
+            "what": f"{job.kind}: {job.title}",
+            "tasks": job.summary,
+            "now": matrix.step(job.progress) if job.progress else "",
+            "created": pd.Timestamp(job.created, unit="s", tz="UTC").isoformat(),
+            "error": job.error,
+        }
+        for job in jobs.listed(open_bench().settings, 50)
+    ]
+    return printable.show(DataFrame(rows), json)
 
 
 def cancel(*job: Job) -> int:
@@ -107,20 +119,3 @@ def serve(*, address: str = "", port: options.Count | None = None) -> int:
     """
     now = settings.load()
     return server.serve(replace(now, address=address or now.address, port=port or now.port))
-
-
-def _listed(bench: Bench) -> DataFrame:
-    """Return a row for each of the last 50 jobs."""
-    rows = [
-        {
-            "job": job.id,
-            "state": job.state,
-            "what": f"{job.kind}: {job.title}",
-            "tasks": job.summary,
-            "now": matrix.step(job.progress) if job.progress else "",
-            "created": pd.Timestamp(job.created, unit="s", tz="UTC").isoformat(),
-            "error": job.error,
-        }
-        for job in jobs.listed(bench.settings, 50)
-    ]
-    return DataFrame(rows)

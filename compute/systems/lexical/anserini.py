@@ -107,34 +107,38 @@ def _follow(
     """Run a command and pass its log to `watch`. Raises Unavailable if it fails."""
     log: deque[str] = deque(maxlen=400)
     failed = False
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(_LEASH), *command],
-        cwd=folder,
-        env=_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        process_group=0,
-    )
-    with process:
-        try:
-            for raw in process.stdout or ():
-                line = raw.decode("utf-8", errors="replace").rstrip()
-                log.append(line)
-                failed = failed or bool(_FAILED.match(line))
-                watch(line)
-            status = process.wait()
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            raise
+    with _running(["-S", str(_LEASH), *command], folder, subprocess.STDOUT) as process:
+        for raw in process.stdout or ():
+            line = raw.decode("utf-8", errors="replace").rstrip()
+            log.append(line)
+            failed = failed or bool(_FAILED.match(line))
+            watch(line)
+        status = process.wait()
     if status or failed:
         raise _failure(main, status, log, settings)
 
 
-def _environment() -> dict[str, str]:
-    # Java reads file names as ASCII unless the locale says otherwise.
-    return os.environ | {"JAVA_HOME": str(_java().parent.parent), "LC_ALL": "C.UTF-8"}
+@contextlib.contextmanager
+def _running(
+    words: Sequence[str], folder: Path | None, errors: int | IO[bytes]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a Python script in its own process group, which is killed at the end of the block."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", *words],
+        cwd=folder,
+        # Java reads file names as ASCII unless the locale says otherwise.
+        env=os.environ | {"JAVA_HOME": str(_java().parent.parent), "LC_ALL": "C.UTF-8"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        process_group=0,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _check_memory(settings: Settings) -> None:
@@ -200,21 +204,9 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
         (folder / TOPICS).write_text("0\tnothing\n", encoding="utf-8")
         own = ["-index", str(index), "-topics", TOPICS, "-topicReader", "TsvString"]
         own += ["-output", str(folder / "none"), "-threads", "1", *options]
-        process = subprocess.Popen(
-            [sys.executable, "-I", str(_ASKING), str(_jar()), settings.java_memory, *own],
-            cwd=folder,
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            process_group=0,
-        )
-        with process:
-            try:
-                yield Session(process, log, settings)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+        words = [str(_ASKING), str(_jar()), settings.java_memory, *own]
+        with _running(words, folder, log) as process:
+            yield Session(process, log, settings)
 
 
 def _failure(main: str, status: int, log: Sequence[str], settings: Settings) -> Unavailable:

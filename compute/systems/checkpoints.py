@@ -229,11 +229,15 @@ def from_text(text: str) -> Checkpoint:
     return Checkpoint(model, revision or REVISIONS.get(model, LATEST))
 
 
+def read_by(method: object) -> list[Checkpoint]:
+    """Return the checkpoints that a searcher, a combiner or a recipe reads."""
+    found = (getattr(method, name, None) for name in ("checkpoint", "query_checkpoint"))
+    return [one for one in found if isinstance(one, Checkpoint)]
+
+
 def resolved(method: object) -> dict[str, str]:
     """Return the cached commit of each hub model that a searcher or combiner reads, by name."""
-    fields = ("checkpoint", "query_checkpoint")
-    found = (getattr(method, field, None) for field in fields)
-    named = {item.model: item.commit() for item in found if isinstance(item, Checkpoint)}
+    named = {one.model: one.commit() for one in read_by(method)}
     return {model: commit for model, commit in named.items() if commit}
 
 

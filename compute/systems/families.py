@@ -15,7 +15,7 @@ from types import MappingProxyType
 from compute.base.errors import WrongInput
 from compute.systems import names
 from compute.systems.catalogue import REFERENCE, SYSTEMS, System
-from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.checkpoints import Checkpoint, from_text, read_by
 from compute.systems.combine.fusion import TUNED, Interpolation, Rrf
 from compute.systems.combine.monot5 import MonoT5
 from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker
@@ -80,13 +80,8 @@ def reads_a_folder(name: str) -> bool:
     except WrongInput:
         # An imported run may have a name that is not a system's.
         return False
-    named = (
-        getattr(method, field, None)
-        for method in (found.search, found.recipe)
-        for field in ("checkpoint", "query_checkpoint")
-    )
-    local = any(isinstance(weights, Checkpoint) and weights.is_local for weights in named)
-    return local or any(map(reads_a_folder, found.inputs))
+    weights = [*read_by(found.search), *read_by(found.recipe)]
+    return any(one.is_local for one in weights) or any(map(reads_a_folder, found.inputs))
 
 
 def rows_behind(name: str) -> set[str]:

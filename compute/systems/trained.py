@@ -17,7 +17,7 @@ from compute.base.settings import Settings
 from compute.store import caches
 from compute.store.store import Part, Store
 from compute.systems import names
-from compute.systems.checkpoints import Checkpoint, require
+from compute.systems.checkpoints import Checkpoint, read_by, require
 
 CHUNK = 4 * 1024**2
 """Number of bytes of a file per row."""
@@ -72,8 +72,7 @@ def command(name: str) -> str:
 
 def behind(method: object) -> list[Part]:
     """Return the trained models that a method loads. Raises Unavailable if one is missing."""
-    found = (getattr(method, name, None) for name in ("checkpoint", "query_checkpoint"))
-    return [model.part() for model in found if isinstance(model, TrainedModel)]
+    return [model.part() for model in read_by(method) if isinstance(model, TrainedModel)]
 
 
 def content_hash(folder: Path) -> str:

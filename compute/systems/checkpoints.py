@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -81,7 +81,7 @@ class Checkpoint:
     def identity(self) -> dict[str, Any]:
         """Return the identity of the weights: their hash if known, otherwise the revision."""
         if self.is_local:
-            return {"weights": _content(self._local())}
+            return {"weights": content(self._local())}
         if self.sha256:
             return {"model": self.model, "weights": self.sha256}
         return {"model": self.model, "revision": self.revision}
@@ -305,10 +305,10 @@ def _gigabytes(count: int) -> str:
     return f"{count / 1e9:,.1f} GB"
 
 
-def _content(folder: Path) -> str:
+def content(folder: Path, patterns: Sequence[str] = _CONTENT) -> str:
     """Return the SHA-256 of names and hashes of a folder's files, in order of name."""
-    files = sorted({file for pattern in _CONTENT for file in folder.rglob(pattern)})
-    lines = [f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files]
+    found = {file for pattern in patterns for file in folder.rglob(pattern) if file.is_file()}
+    lines = [f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in sorted(found)]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

@@ -8,7 +8,6 @@ TensorFlow is not among the pinned packages, but is compatible with them: pip in
 """
 
 import contextlib
-import hashlib
 import importlib
 import os
 import tarfile
@@ -55,8 +54,9 @@ class UseQa(OfCheckpoint, Embedding):
 
     def vectors_identity(self) -> dict[str, Any]:
         """Return the weights and the fields."""
-        local = self.checkpoint.is_local
-        weights = {"weights": _content(self._folder())} if local else {"model": self.model}
+        weights = {"model": self.model}
+        if self.checkpoint.is_local:
+            weights = {"weights": checkpoints.content(self._folder(), ["*"])}
         return weights | {"vectors": "unit length", "fields": ["title or text", "text"]}
 
     def check(self) -> None:
@@ -150,12 +150,3 @@ def _fetched() -> Path:
             ) from error
         whole.replace(folder)
     return folder
-
-
-def _content(folder: Path) -> str:
-    """Return the SHA-256 of the names and hashes of a folder's files."""
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.relative_to(folder)} {checkpoints.sha256_of(file)}\n".encode())
-    return digest.hexdigest()

@@ -19,7 +19,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector
-from compute.systems.neural.weights import loading, refuse_longer, torch_on
+from compute.systems.neural.weights import declared, loading, refuse_longer, torch_on
 from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits
 
 # These are imported only for types, since the catalogue of systems must not load pandas.
@@ -224,7 +224,7 @@ def _refuse_other_kinds(folder: Path, name: str) -> None:
     """Raise WrongInput for a model whose last layer would be initialised with random numbers."""
     if multivector.kind(folder) == "CrossEncoder":
         return
-    kinds = multivector.read_json(folder / "config.json").get("architectures") or ["nothing"]
+    kinds = declared(folder, "config.json").get("architectures") or ["nothing"]
     if not kinds[0].endswith("ForSequenceClassification"):
         raise WrongInput(
             f"{name} is not a cross-encoder (its config.json says {kinds[0]}): "

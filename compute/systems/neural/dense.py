@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from compute.base import json_files
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural.embedding import LAYOUT, Embedding
 from compute.systems.neural.encoding import Encode, joined
-from compute.systems.neural.weights import loading, refuse_longer, torch_on
+from compute.systems.neural.weights import declared, loading, refuse_longer, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -129,9 +128,7 @@ class Dense(OfCheckpoint, Embedding):
     def _similarity(self, folder: Path) -> str:
         """Return the similarity to use. Raises WrongInput if the model's differs from the given one
         or is not supported."""
-        file = folder / "config_sentence_transformers.json"
-        about = json_files.read(file) if file.is_file() else {}
-        says = about.get("similarity_fn_name") or ""
+        says = declared(folder).get("similarity_fn_name") or ""
         if says not in _VECTORS:
             raise WrongInput(
                 f"{folder} compares by {says!r}; only cosine and dot are searched here"

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.base import json_files
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.neural.weights import loading, positions, torch_on
+from compute.systems.neural.weights import declared, loading, positions, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -41,15 +40,14 @@ def load(
 
 def is_late_interaction(folder: Path) -> bool:
     """Return whether the model in `folder` was trained to give one vector for each token."""
-    kinds = ("ColBERT", "MultiVectorEncoder")
-    if kind(folder) in kinds:
+    if kind(folder) in ("ColBERT", "MultiVectorEncoder"):
         return True
-    return "HF_ColBERT" in (read_json(folder / "config.json").get("architectures") or [])
+    return "HF_ColBERT" in (declared(folder, "config.json").get("architectures") or [])
 
 
 def kind(folder: Path) -> str:
     """Return the kind of model that sentence-transformers recorded in `folder`, else empty."""
-    return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
+    return declared(folder).get("model_type", "")
 
 
 def queries(model: "MultiVectorEncoder") -> Encode:
@@ -107,8 +105,3 @@ def _cut(
         words.query_expansion = words.query_expansion | {"length": query_length}
     elif query_length:
         words.query_length = query_length
-
-
-def read_json(file: Path) -> dict[str, Any]:
-    """Return the content of a JSON file; empty if the file is missing."""
-    return json_files.read(file) if file.is_file() else {}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from compute.base import json_files
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 
@@ -49,6 +50,11 @@ def loading(folder: Path | str) -> Iterator[None]:
         raise Unavailable(
             f"{folder} does not load ({why[:200]}): download it again, or give another folder"
         ) from error
+
+
+def declared(folder: Path, file: str = "config_sentence_transformers.json") -> dict[str, Any]:
+    """Return what a file of settings in a model's folder says; empty if it is missing."""
+    return json_files.read(folder / file) if (folder / file).is_file() else {}
 
 
 def whole_model(kind: Any, folder: str, what: str) -> Any:

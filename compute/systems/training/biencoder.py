@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.base import json_files
 from compute.base.files import make_folder, sync_folder
 from compute.base.settings import Settings
 from compute.systems.neural.dense import loaded
-from compute.systems.neural.weights import refuse_longer, torch_on
+from compute.systems.neural.weights import declared, refuse_longer, torch_on
 from compute.systems.training.recipes import MODEL, Report
 
 if TYPE_CHECKING:
@@ -103,11 +102,9 @@ def fit(
 
 def _says(start: Path) -> str:
     """Return the similarity that a model declares, or cosine if it normalises vectors."""
-    file = start / "config_sentence_transformers.json"
-    about = json_files.read(file) if file.is_file() else {}
     modules = start / "modules.json"
     unit = modules.is_file() and "Normalize" in modules.read_text("utf-8")
-    return about.get("similarity_fn_name") or ("cosine" if unit else "")
+    return declared(start).get("similarity_fn_name") or ("cosine" if unit else "")
 
 
 def _trainer(

@@ -88,7 +88,23 @@ class Augmenter(nn.Module):
     def batch(self, queries: Sequence[Sequence[int]]) -> Batch:
         """Make a batch of queries, given as the numbers of their pieces, with [CLS] first and
         truncated to `max_length`."""
-        return batch(queries, self.shape.max_length)
+        cls = vectors.first_piece()
+        cut = [list(pieces[: self.shape.max_length - 1]) for pieces in queries]
+        longest = 1 + max(map(len, cut), default=0)
+        ids = np.zeros((len(cut), longest), np.int64)
+        mask = np.zeros((len(cut), longest), np.int64)
+        place = np.full((len(cut), longest), -1, np.int64)
+        rows: list[int] = []
+        distinct: list[int] = []
+        for row, pieces in enumerate(cut):
+            ids[row, : len(pieces) + 1] = [cls, *pieces]
+            mask[row, : len(pieces) + 1] = 1
+            found = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+            place[row, 1 : len(pieces) + 1] = [len(distinct) + found[piece] for piece in pieces]
+            distinct += found
+            rows += [row] * len(found)
+        numbers = np.array(rows, np.int64), np.array(distinct, np.int64)
+        return Batch(*map(torch.from_numpy, (ids, mask, *numbers, place)))
 
     def _read(self, batches: Sequence[Batch]) -> Iterator[Tensor]:
         """Yield enc(q) of each batch: queries x positions x width."""
@@ -177,27 +193,6 @@ def load(folder: Path) -> Augmenter:
     model.added.data.copy_(heads["added"])
     model.weight.data.copy_(heads["weight"])
     return model.eval()
-
-
-def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
-    """Make the batch of `Augmenter.batch`."""
-    cls = vectors.first_piece()
-    cut = [list(pieces[: max_length - 1]) for pieces in queries]
-    longest = 1 + max(map(len, cut), default=0)
-    ids = np.zeros((len(cut), longest), np.int64)
-    mask = np.zeros((len(cut), longest), np.int64)
-    place = np.full((len(cut), longest), -1, np.int64)
-    rows: list[int] = []
-    distinct: list[int] = []
-    for row, pieces in enumerate(cut):
-        ids[row, : len(pieces) + 1] = [cls, *pieces]
-        mask[row, : len(pieces) + 1] = 1
-        found = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
-        place[row, 1 : len(pieces) + 1] = [len(distinct) + found[piece] for piece in pieces]
-        distinct += found
-        rows += [row] * len(found)
-    numbers = np.array(rows, np.int64), np.array(distinct, np.int64)
-    return Batch(*map(torch.from_numpy, (ids, mask, *numbers, place)))
 
 
 @torch.inference_mode()

@@ -243,9 +243,7 @@ def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
     for shard in tokens.shards:
         for start in range(0, len(shard), _ADDED):
             index.add(shard[start : start + _ADDED].astype(np.float32))
-    aside = target.with_suffix(".part")
-    faiss.write_index(index, str(aside))
-    aside.replace(target)
+    vectors.write(index, target)
 
 
 def _some(tokens: maxsim.Tokens, count: int) -> np.ndarray:

@@ -158,7 +158,7 @@ class Layout:
                 index.add(block[first : first + step])
             done += len(block)
         progress(count, count, ADDING)
-        _write(index, folder / FILE)
+        write(index, folder / FILE)
 
     def _trained(self, folder: Path, shards: Sequence[np.ndarray], progress: Progress) -> Any:
         """Return the trained index without vectors, from `folder` or trained now."""
@@ -175,7 +175,7 @@ class Layout:
                 # faiss refuses fewer vectors than centroids, so some are used several times.
                 sample = np.resize(sample, (_CENTROIDS, dimensions))
             index.train(sample)
-            _write(index, folder / TRAINED)
+            write(index, folder / TRAINED)
         return index
 
     def _clusters(self, count: int) -> int:
@@ -360,7 +360,7 @@ def _sample(shards: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
     return sample
 
 
-def _write(index: Any, file: Path) -> None:
+def write(index: Any, file: Path) -> None:
     """Write the index to a file, atomically."""
     import faiss
 

@@ -48,7 +48,9 @@ class Fusion:
             from pandas import DataFrame
 
             queries = DataFrame({"query_id": ["q"], "text": [text]})
-            return self.combine(inputs, None, Request(queries, settings.depth, settings, _quiet))
+            # A single query needs no progress bar.
+            request = Request(queries, settings.depth, settings, lambda *_: None)
+            return self.combine(inputs, None, request)
 
         yield ask
 
@@ -143,7 +145,3 @@ def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFr
         floor = pd.concat(floors).groupby(level=0).sum()
         summed["score"] += summed["query_id"].map(floor).to_numpy(np.float64)
     return summed
-
-
-def _quiet(done: int, total: int, unit: str) -> None:
-    """A single query needs no progress bar."""

@@ -140,6 +140,7 @@ def _trainer(
 
 def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
     """Return the class of the trainer, which is defined here since its base loads torch."""
+    import torch
     from sentence_transformers import SentenceTransformerTrainer
     from torch.utils.data import DataLoader
 
@@ -149,7 +150,9 @@ def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
 
         def get_train_dataloader(self) -> Any:
             batches = _batches(self, pairs, steps)
-            return DataLoader(batches, batch_size=None, generator=_own_generator())
+            # Without its own generator, a loader would draw from the random numbers for dropout,
+            # again whenever it resumes.
+            return DataLoader(batches, batch_size=None, generator=torch.Generator())
 
         def compute_loss(self, *given: Any, **named: Any) -> Any:
             loss = super().compute_loss(*given, **named)
@@ -179,14 +182,6 @@ def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
         use_cpu=use_cpu,
         dataloader_pin_memory=False,
     )
-
-
-def _own_generator() -> Any:
-    """Return a generator of random numbers for the loader only."""
-    import torch
-
-    # Otherwise, a loader would draw from the random numbers for dropout, again whenever it resumes.
-    return torch.Generator()
 
 
 def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:

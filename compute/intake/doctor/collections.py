@@ -1,12 +1,11 @@
 """Checks of collections in the BEIR layout: every collection and split of a folder or archive."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pandas import DataFrame
 
-from compute.base.errors import BeirscopeError, WrongInput
+from compute.base.errors import WrongInput
 from compute.datasets import layout
 from compute.datasets.fingerprints import CorpusCount
 from compute.datasets.reading import BeirSource
@@ -49,8 +48,9 @@ class _Collection:
     query_ids: set[str] = field(default_factory=set)
     judged: dict[str, DataFrame] = field(default_factory=dict)
     """Judgements of each split."""
-    aside: bool = False
-    """Whether the split being read is left out by an import that does not name it."""
+    aside: str = ""
+    """How an import that does not name the split being read treats its faults; empty if such an
+    import needs the split."""
 
     def examine(self) -> None:
         """Examine every file of the collection; an unreadable file does not stop the others."""
@@ -61,11 +61,11 @@ class _Collection:
             lines.remark(self.files, source.query_file, self.tally)
             self._queries(source)
         for split in sources:
-            self.aside = "test" in splits and split.split != "test"
-            with self._step(split):
+            self.aside = _ASIDE if "test" in splits and split.split != "test" else ""
+            with self.tally.step(_UNREADABLE, self.files.where(split.qrels), self.aside):
                 lines.remark(self.files, split.qrels, self.tally)
                 self._judgements(split)
-        self.aside = False
+        self.aside = ""
         with self.tally.step("corpus not readable", self.files.where(source.corpus)):
             lines.remark(self.files, source.corpus, self.tally)
             self._corpus(source)
@@ -74,23 +74,9 @@ class _Collection:
         """Report a fault, which blocks an import unless its split can be left out."""
         where = Where(trouble.file, trouble.line)
         if self.aside:
-            self.tally.remark(trouble.kind, trouble.fault, where, _ASIDE)
+            self.tally.remark(trouble.kind, trouble.fault, where, self.aside)
         else:
             self.tally.refuse(trouble.kind, trouble.fault, where, trouble.remedy)
-
-    @contextmanager
-    def _step(self, source: BeirSource) -> Iterator[None]:
-        """Report unreadable judgements, which block only imports that use their split."""
-        file = self.files.where(source.qrels)
-        if not self.aside:
-            with self.tally.step(_UNREADABLE, file):
-                yield
-            return
-        try:
-            yield
-        except BeirscopeError as error:
-            example = str(error).removeprefix(file).lstrip(" :,")
-            self.tally.remark(_UNREADABLE, example, Where(file), _ASIDE)
 
     def _splits(self) -> list[str]:
         """Return the names of the splits, and report if test is missing or there are none."""

@@ -97,13 +97,15 @@ class Tally:
             self._note((what, False), count, (example, where, treatment))
 
     @contextmanager
-    def step(self, what: str, file: str) -> Iterator[None]:
-        """Count an error within the block as a fault, and go on after the block."""
+    def step(self, what: str, file: str, aside: str = "") -> Iterator[None]:
+        """Count an error within the block as a fault, and go on after the block. The file is
+        refused, unless an import can leave it out: then `aside` is the treatment."""
         try:
             yield
         except BeirscopeError as error:
             example = str(error).removeprefix(file).lstrip(" :,")
-            self.refuse(what, example, Where(file), "fix or replace the file")
+            tell = self.remark if aside else self.refuse
+            tell(what, example, Where(file), aside or "fix or replace the file")
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings, refusals first."""

@@ -289,14 +289,6 @@ def client(settings: Settings) -> Iterator["DBOSClient"]:
             opened.destroy()
 
 
-class Start(NamedTuple):
-    """The start of a job."""
-
-    time: float
-    """Seconds since 1970."""
-    person: str
-
-
 def refuse_too_many(settings: Settings, person: str) -> None:
     """Raise Unavailable, with the time to try again, if this person may not start more jobs now.
     The jobs themselves are counted, so that a new session or another dashboard does not reset the
@@ -305,15 +297,15 @@ def refuse_too_many(settings: Settings, person: str) -> None:
         return
     now = time.time()
     found = starts(settings, now)
-    mine = [one for one in found if one.person == person]
+    mine = [start for start, of in found if of == person]
     rules = (
         ("job_starts_per_person", settings.job_starts_per_person, mine, "You have"),
-        ("job_starts", settings.job_starts, found, "All together have"),
+        ("job_starts", settings.job_starts, [start for start, _ in found], "All together have"),
     )
     for name, most, counting, who in rules:
         if most and len(counting) >= most:
             # Once the `most`-th newest is too old, one more is allowed.
-            left = SPAN - (now - sorted(one.time for one in counting)[-most])
+            left = SPAN - (now - sorted(counting)[-most])
             minutes = max(1, math.ceil(left / 60))
             raise Unavailable(
                 f"{who} started {counted(len(counting), 'job')} in the last hour, the limit of"
@@ -327,8 +319,9 @@ def refuse_too_many(settings: Settings, person: str) -> None:
         )
 
 
-def starts(settings: Settings, now: float) -> list[Start]:
-    """Return the jobs that were started in the period before `now`."""
+def starts(settings: Settings, now: float) -> list[tuple[float, str]]:
+    """Return when (in seconds since 1970) and by whom each job was started in the period before
+    `now`."""
     status = tables.status.c
     # DBOS stores whole seconds in SQLite, so one second more is read.
     since = int((now - SPAN - 1) * 1000)
@@ -337,8 +330,8 @@ def starts(settings: Settings, now: float) -> list[Start]:
     )
     rows = tables.rows(settings, query)
     about = [(row.attributes or {}, row.created_at / 1000) for row in rows]
-    found = [Start(one.get("created", made), one.get("person", "")) for one, made in about]
-    return [one for one in found if one.time > now - SPAN]
+    found = [(one.get("created", made), one.get("person", "")) for one, made in about]
+    return [(start, person) for start, person in found if start > now - SPAN]
 
 
 def _waiting(settings: Settings) -> int:

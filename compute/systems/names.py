@@ -124,8 +124,7 @@ class _Reader:
 
     def next_is(self, mark: str, ahead: int = 0) -> bool:
         """Return whether the next token, or one further ahead, is this mark."""
-        at = self.position + ahead
-        return at < len(self.tokens) and self.tokens[at].group() == mark
+        return self._mark(ahead) == mark
 
     def take(self, mark: str) -> None:
         """Consume a mark. Raises WrongInput if it is missing."""
@@ -160,7 +159,7 @@ class _Reader:
         self.take("(")
         while not self.next_is(")"):
             if inputs or parameters:
-                if self.position >= len(self.tokens):
+                if not self._mark(0):
                     raise self.wrong(f"the bracket at {opened} is not closed: add ) at the end")
                 self.take(",")
             if not self.next_is("=", ahead=1):

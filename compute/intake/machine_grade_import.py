@@ -82,7 +82,8 @@ def import_file(
     rows = found.rows
     if len(found.of_texts):
         from_texts = _by_text(found.of_texts, loaded, file)
-        rows = machine_grades.once(DataFrame([*_records(rows), *_records(from_texts)]), file)
+        records = (row for of in (rows, from_texts) for row in of.to_dict("records"))
+        rows = machine_grades.once(DataFrame(records), file)
     if rows.empty:
         raise WrongInput(f"{file} contains no grade: give a file with grades")
     asked = recompute.read(loaded.queries)
@@ -226,10 +227,6 @@ def check_name(machine: str) -> None:
 def _queries(loaded: Loaded) -> set[str]:
     both = (loaded.queries, loaded.judgements)
     return {query for part in both for query in recompute.read(part)["query_id"]}
-
-
-def _records(rows: DataFrame) -> list[dict[Any, Any]]:
-    return rows.to_dict("records")
 
 
 def _by_text(given: DataFrame, loaded: Loaded, file: Path) -> DataFrame:

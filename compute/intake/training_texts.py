@@ -38,10 +38,8 @@ def of_file(path: Path) -> Iterator[Text]:
     with compressed.opened(path) as file:
         numbered = lines(io.BufferedReader(file), str(path), refuse)
         first = list(itertools.islice(numbered, _LOOKED_AT))
-        if not first:
-            raise WrongInput(f"{path} contains no text: give a file with texts")
         every = itertools.chain(first, numbered)
-        if first[0][1].lstrip().startswith(("{", "[")):
+        if first and first[0][1].lstrip().startswith(("{", "[")):
             found = _records(path, every)
         elif any("\t" in line for _, line in first):
             found = _table(path, every, _text_columns(path, first))

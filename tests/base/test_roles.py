@@ -279,7 +279,7 @@ def test_starts_are_counted_by_person_and_together_across_sessions(bench: Bench)
     _start(limited, names[3], "bob@example.org")
     with pytest.raises(Unavailable, match="All together have started 3 jobs"):
         _start(limited, names[4], "eve@example.org")
-    assert sorted(one.person for one in queue.starts(now, time.time())) == [
+    assert sorted(person for _, person in queue.starts(now, time.time())) == [
         "ada@example.org",
         "ada@example.org",
         "bob@example.org",

@@ -15,7 +15,7 @@ from compute.store.loading import Bench
 from compute.store.store import Part
 from compute.systems import SYSTEMS, System, names, system, trained
 from compute.systems.training import losses
-from compute.systems.training.recipes import MODEL, Material
+from compute.systems.training.recipes import MODEL, Material, Recipe
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -
         curve = losses.Curve(place, bench.progress)
         with efficiency.watched() as cost:
             facts = recipe.train(material, place, bench.settings, curve)
-        about = _about(bench, row, dataset, made, material, facts)
+        about = _about(bench, recipe, made, material, facts)
         about |= {"train_seconds": round(curve.seconds, 3), "peak_memory_bytes": cost.peak_bytes}
         done = _publish(bench, dataset, name, place, about)
         shutil.rmtree(place)
@@ -84,21 +84,12 @@ def _stored(bench: Bench, dataset: Dataset, name: str, made: str) -> Trained | N
 
 
 def _about(
-    bench: Bench,
-    row: System,
-    dataset: Dataset,
-    made: str,
-    material: Material,
-    facts: dict[str, Any],
+    bench: Bench, recipe: Recipe, made: str, material: Material, facts: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the provenance of a model."""
-    assert row.recipe is not None
-    read = names.parse(model_name(row))
-    untrained = names.Name(read.base, parameters=read.parameters)
     return {
-        "words": ["train", str(untrained), dataset.name],
         "made_of": made,
-        "recipe": row.recipe.identity(),
+        "recipe": recipe.identity(),
         "material": {name: part.fingerprint for name, part in material.parts.items()},
         "threads": bench.settings.threads,
         "facts": json.loads(json.dumps(facts, allow_nan=False)),
@@ -111,7 +102,8 @@ def _publish(
     """Publish the model in a folder, with its losses."""
     content = trained.content_hash(place / MODEL)
     curve = losses.frame(losses.rows(place))
-    words = about.pop("words")
+    read = names.parse(name)
+    words = ["train", str(names.Name(read.base, parameters=read.parameters)), dataset.name]
     record = provenance.record(words, about["train_seconds"], content=content, **about)
     with bench.store.publishing(bench.job or f"train {name}") as publication:
         called = fingerprint("model", [about["made_of"]], content=content)

@@ -2,7 +2,6 @@
 
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 from typing import cast
 
 import pandas as pd
@@ -27,8 +26,8 @@ IMPORTED = "Printed: "
 """Beginning of the source of an imported table."""
 
 
-def _table(name: str, folder: Path) -> DataFrame:
-    return pd.read_csv(folder / f"{name}.csv", dtype=str, keep_default_na=False)
+def _table(name: str) -> DataFrame:
+    return pd.read_csv(FOLDER / f"{name}.csv", dtype=str, keep_default_na=False)
 
 
 def _short(paper: str) -> str:
@@ -45,24 +44,24 @@ def _measure(metric: str) -> str:
 
 
 @cache
-def names(folder: Path = FOLDER) -> dict[str, str]:
+def names() -> dict[str, str]:
     """Return our system name for each published name, from `systems.csv`."""
-    table = _table("systems", folder)
+    table = _table("systems")
     return dict(zip(table["name_in_results"], table["system"], strict=True)) | _ALSO_PRINTED
 
 
-def results(folder: Path = FOLDER) -> DataFrame:
+def results() -> DataFrame:
     """Return one row per published score. Columns: `paper` as cited, `source` (its short name and
     the table, such as "BEIR v4, Table 2"), `dataset`, `system` (a published name without a system
     here, such as a row of an ablation, stays unchanged), `printed` (the published name), `measure`
     in our spelling, `value`, `in_domain` (the system was trained on this dataset), `suspect` (it
     contradicts its neighbours, so it is shown but never used), `note`."""
-    return _results(folder).copy(deep=False)
+    return _results().copy(deep=False)
 
 
 @cache
-def _results(folder: Path) -> DataFrame:
-    table = _table("results", folder)
+def _results() -> DataFrame:
+    table = _table("results")
     variant = table["note"].where(table["note"].isin(_VARIANTS), "")
     source = table["paper"].map(_short) + ", " + table["table"]
     return DataFrame(
@@ -70,7 +69,7 @@ def _results(folder: Path) -> DataFrame:
             "paper": table["paper"],
             "source": source + (", " + variant).where(variant != "", ""),
             "dataset": table["dataset"],
-            "system": table["system"].replace(names(folder)),
+            "system": table["system"].replace(names()),
             "printed": table["system"],
             "measure": table["metric"].map(_measure),
             "value": table["value"].astype(float),
@@ -97,12 +96,12 @@ def _order(source: str) -> tuple[bool, str, int, str]:
     return not source.startswith(IMPORTED), paper.replace("BEIR v4", "BEIR v0"), place, rest
 
 
-def domain_shift(folder: Path = FOLDER) -> DataFrame:
+def domain_shift() -> DataFrame:
     """Return BEIR v1 Table 4: the similarity of each corpus to MS MARCO, and the difference from
     BM25. One row per `dataset` and `system` ("ance", "sbert-cosine"), with `unigrams` and `bigrams`
     (weighted Jaccard similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out`
     (whether it is one of the three collections that the paper's correlation leaves out)."""
-    table = _table("domain_shift", folder)
+    table = _table("domain_shift")
     bm25 = table["bm25_ndcg10"].astype(float)
     frames = [
         DataFrame(
@@ -126,12 +125,12 @@ OVERLAP_FLOOR = 1e-4
 """Word pieces count in `overlap` if their relative frequency is above this."""
 
 
-def overlap(folder: Path = FOLDER) -> DataFrame:
+def overlap() -> DataFrame:
     """Return the weighted Jaccard similarity of BEIR's corpora over word pieces, from Pyserini's
     documentation: dataset, other, similarity (0 to 1), each pair once, dataset < other. It was most
     likely computed with the cased tokeniser: it gives .582 for SciFact and NFCorpus, whereas the
     uncased tokeniser gives .607."""
-    square = pd.read_csv(folder / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
+    square = pd.read_csv(FOLDER / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
     values = square.to_numpy()
     pairs = [
         (*sorted((square.index[one], square.index[other])), values[one, other])
@@ -155,26 +154,26 @@ def annotation_effect(figures: DataFrame) -> DataFrame:
 MEDIAN_LENGTH, TITLE_ONLY = "median words of the top 10", "documents with a title only"
 
 
-def lengths(folder: Path = FOLDER) -> DataFrame:
+def lengths() -> DataFrame:
     """Return document lengths in BEIR v4: source, dataset, system, measure, value. The measure
     MEDIAN_LENGTH belongs to a system; TITLE_ONLY, a rounded number, to a collection."""
-    table = _table("lengths", folder)
+    table = _table("lengths")
     return DataFrame(
         {
             "source": table["paper"].map(_short),
             "dataset": table["dataset"],
-            "system": table["system"].replace(names(folder)),
+            "system": table["system"].replace(names()),
             "measure": table["measure"],
             "value": table["value"].astype(float),
         }
     )
 
 
-def efficiency(folder: Path = FOLDER) -> DataFrame:
+def efficiency() -> DataFrame:
     """Return the published latency and index size of each `system`, with its `source`. The numbers
     (NaN if not reported) are `gpu_ms_per_query`, `cpu_ms_per_query` and `index_gb`, measured on
     `documents` documents; `dimensions` of a vector; and `rank` by zero-shot performance."""
-    table = _table("efficiency", folder)
+    table = _table("efficiency")
     numbers = [
         "rank",
         "dimensions",
@@ -184,25 +183,22 @@ def efficiency(folder: Path = FOLDER) -> DataFrame:
         "documents",
     ]
     own = [
-        _BM25_OF[source[:7]] if system == "BM25" else names(folder).get(system, system)
+        _BM25_OF[source[:7]] if system == "BM25" else names().get(system, system)
         for system, source in zip(map(str, table["system"]), table["source"], strict=True)
     ]
     values = cast(DataFrame, table[numbers].apply(pd.to_numeric))
     return values.assign(system=own, source=table["source"])
 
 
-def translation(folder: Path = FOLDER) -> DataFrame:
+def translation() -> DataFrame:
     """Return BEIR-PL Table 2: `part` of a collection; quality by `labse`, `semantic`, `strict`."""
-    table = _table("translation_pl", folder)
-    return table.assign(
-        **{column: table[column].astype(float) for column in ("labse", "semantic", "strict")}
-    )
+    return _table("translation_pl").astype(dict.fromkeys(("labse", "semantic", "strict"), float))
 
 
-def reasons(folder: Path = FOLDER) -> DataFrame:
+def reasons() -> DataFrame:
     """Return the known reasons for differences from published scores: source (only its beginning),
     dataset and system (`*`: any), reason. The first row that matches counts."""
-    return _table("reasons", folder)
+    return _table("reasons")
 
 
 SAID = ("built", "task", "bias", "query", "document", "corpus")
@@ -210,22 +206,22 @@ SAID = ("built", "task", "bias", "query", "document", "corpus")
 
 
 @cache
-def descriptions(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
+def descriptions() -> dict[str, dict[str, str]]:
     """Return, by dataset or group, how datasets were built, their task and annotation bias and, if
     the licence allows it, the papers' example of a query and of a relevant document's title."""
-    rows = _table("descriptions", folder).to_dict("records")
+    rows = _table("descriptions").to_dict("records")
     return {row["dataset"]: {name: row[name] for name in SAID} for row in rows}
 
 
-def query_counts(folder: Path = FOLDER) -> DataFrame:
+def query_counts() -> DataFrame:
     """Return Query Augmentation's Table 4: dataset, train_queries, dev_queries, test_queries."""
-    table = _table("query_counts", folder).set_index("dataset")
+    table = _table("query_counts").set_index("dataset")
     return table.apply(pd.to_numeric).reset_index()
 
 
 @cache
-def averages(folder: Path = FOLDER) -> DataFrame:
+def averages() -> DataFrame:
     """Return the rows of averages in published tables: source, system, printed, measure, value."""
-    table = _table("averages", folder)
-    ours = table["system"].replace(names(folder))
+    table = _table("averages")
+    ours = table["system"].replace(names())
     return table.assign(printed=table["system"], system=ours, value=table["value"].astype(float))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO
 
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import shown
@@ -30,35 +30,6 @@ MOST_FILES = 10_000
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
-
-
-class Files(Protocol):
-    """The files of one or more collections, by their path inside the folder or archive."""
-
-    @property
-    def path(self) -> Path:
-        """The folder or archive."""
-        ...
-
-    def roots(self) -> list[str]:
-        """Return the inner folders that contain a corpus; '' is the top folder."""
-        ...
-
-    def splits(self, root: str) -> list[str]:
-        """Return the sorted names of the qrels files of a root, without `.tsv`."""
-        ...
-
-    def where(self, name: str) -> str:
-        """Return the name of a file for messages."""
-        ...
-
-    def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Return sizes and modification times of these files, as a quick identity."""
-        ...
-
-    def open(self, name: str) -> Any:
-        """Open a buffered binary stream of the file, as a context manager. Raises Missing."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +56,7 @@ class Folder:
         return str(self.path / name)
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Return the folder's path, and the name, size and modification time of each file."""
+        """Return a quick identity: the folder's path, and each file's name, size and time."""
         return {"path": str(self.path), "files": [_stamp(self.path / name) for name in names]}
 
     @contextmanager
@@ -124,7 +95,7 @@ class Archive:
         return f"{self.path}: {name}"
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Return path, size and modification time of the archive, and these names in it."""
+        """Return a quick identity: the archive's path, size and time, and these names in it."""
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
     def names(self) -> list[str]:
@@ -209,6 +180,10 @@ class _Unpacked(io.RawIOBase):
             found = self._stream.read(len(view))
         view[: len(found)] = found
         return len(found)
+
+
+Files = Folder | Archive
+"""The files of one or more collections, by their path inside the folder or archive."""
 
 
 def files(path: Path) -> Files:

@@ -62,7 +62,8 @@ class Sources:
 
     def watch(self, passing: Iterable[tuple[str, str]]) -> None:
         """Record the most similar of the streamed texts (key, text) for each given text."""
-        for batch in _batches(passing):
+        texts = iter(passing)
+        while batch := list(itertools.islice(texts, _BATCH)):
             every = [hashed(plain(text)).astype(np.uint32) for _, text in batch]
             for number, place in self._candidates(every):
                 self._check(place, batch[number][0], _once(every[number]))
@@ -113,18 +114,6 @@ def is_ahead(best: Found, other: Found) -> bool:
     more = int(np.bitwise_count(best.own & ~other.own).sum())
     less = int(np.bitwise_count(other.own & ~best.own).sum())
     return more >= max(AHEAD, TIMES * less)
-
-
-def _batches(passing: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield streamed texts in lists of _BATCH."""
-    batch: list[tuple[str, str]] = []
-    for one in passing:
-        batch.append(one)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _once(hashes: Hashes) -> Hashes:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -329,14 +330,9 @@ def _of(kind: str, content: str) -> str:
 def _batches(origin: Source, kind: str) -> Iterator[pa.RecordBatch]:
     """Yield the documents in batches, with the number of words of each."""
     schema = pa.schema([field for field in KINDS[kind] if field.name not in ("dataset", "system")])
-    rows: list[dict[str, Any]] = []
-    for document in origin.documents():
-        words = n_words(document.title, document.text)
-        rows.append({**document._asdict(), "n_words": words})
-        if len(rows) == BATCH:
-            yield pa.RecordBatch.from_pylist(rows, schema)
-            rows = []
-    if rows:
+    documents = origin.documents()
+    while some := list(islice(documents, BATCH)):
+        rows = [one._asdict() | {"n_words": n_words(one.title, one.text)} for one in some]
         yield pa.RecordBatch.from_pylist(rows, schema)
 
 

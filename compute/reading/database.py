@@ -139,7 +139,8 @@ def write_database(store: Store) -> Path:
         file.unlink(missing_ok=True)
         return file
     with locked(store.home / "locks" / "database.lock"):
-        _write_file(store, file, store.home / ".beirscope.duckdb.tmp", bulk=False)
+        aside = store.home / ".beirscope.duckdb.tmp"
+        _past_damage(store, lambda: _write(store, file, aside, bulk=False))
     return file
 
 
@@ -157,10 +158,10 @@ def snapshot(
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: create it first")
     aside = file.with_name(f".{uuid.uuid4().hex}.tmp")
-    _write_file(store, file, aside, bulk=True, texts=texts, picked=picked)
+    _past_damage(store, lambda: _write(store, file, aside, bulk=True, texts=texts, picked=picked))
 
 
-def _write_file(
+def _write(
     store: Store,
     file: Path,
     aside: Path,
@@ -169,27 +170,9 @@ def _write_file(
     texts: bool = True,
     picked: Collection[str] | None = (),
 ) -> None:
-    """Write the newest version to a file; write it again if a part proves damaged."""
-
-    def attempt() -> None:
-        version = store.version()
-        parts, _ = freshness.split(store.here(version, picked))
-        _written(store, file, aside, parts, version, bulk=bulk, texts=texts)
-
-    _past_damage(store, attempt)
-
-
-def _written(
-    store: Store,
-    file: Path,
-    aside: Path,
-    parts: list[Part],
-    version: int,
-    *,
-    bulk: bool,
-    texts: bool,
-) -> None:
-    """Write a database to the path `aside`, then move it to its place."""
+    """Write the newest version to the path `aside`, then move it to its place."""
+    version = store.version()
+    parts, _ = freshness.split(store.here(version, picked))
     # These remain from a killed writer, whose log would not match the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
@@ -198,14 +181,11 @@ def _written(
         # The DuckDB shell is often older than this library.
         "storage_compatibility_version": READABLE_FROM,
     }
+    about = user_database.readme(_SNAPSHOT if bulk else _DATABASE, version)
     try:
         with scratch_database.connect(store.settings, str(aside), **options) as connection:
             _fill(connection, store, parts, bulk=bulk, texts=texts, in_full=not bulk)
-            _table(
-                connection,
-                "readme",
-                user_database.readme(_SNAPSHOT if bulk else _DATABASE, version),
-            )
+            _table(connection, "readme", about)
             user_database.describe(connection)
         # A killed shell that had the old file open may have left a log, too.
         _log(file).unlink(missing_ok=True)
@@ -299,7 +279,10 @@ def _published() -> pa.Table:
 
 def _datasets(parts: list[Part]) -> pa.Table:
     """Return the catalogue and the user's datasets, whose records are stored with their queries."""
-    return _records([*DATASETS.values(), *of_parts(parts).values()], Dataset)
+    # The annotations of the record give the types of the columns.
+    hints = get_type_hints(Dataset)
+    schema = pa.schema([(field.name, _arrow(hints[field.name])) for field in fields(Dataset)])
+    return _records([*DATASETS.values(), *of_parts(parts).values()], schema)
 
 
 def _systems(parts: list[Part]) -> pa.Table:
@@ -310,7 +293,7 @@ def _systems(parts: list[Part]) -> pa.Table:
     stored = sorted(ranked - set(SYSTEMS))
     earlier = {part.system: part.version_of for part in parts if part.version_of}
     rows = [*SYSTEMS.values(), *(_further(name, earlier.get(name, "")) for name in stored)]
-    return _of_records(rows, _SYSTEMS)
+    return _records(rows, _SYSTEMS)
 
 
 def _further(name: str, version_of: str) -> System:
@@ -324,14 +307,7 @@ def _further(name: str, version_of: str) -> System:
         return System(name, title=name, family="imported")
 
 
-def _records(rows: Iterable[Any], of: type) -> pa.Table:
-    """Return a table of frozen records; their annotations give the types of the columns."""
-    hints = get_type_hints(of)
-    schema = pa.schema([(field.name, _arrow(hints[field.name])) for field in fields(of)])
-    return _of_records(rows, schema)
-
-
-def _of_records(rows: Iterable[Any], schema: pa.Schema) -> pa.Table:
+def _records(rows: Iterable[Any], schema: pa.Schema) -> pa.Table:
     records = [{name: getattr(row, name) for name in schema.names} for row in rows]
     return pa.Table.from_pylist(records, schema)
 

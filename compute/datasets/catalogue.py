@@ -365,9 +365,6 @@ DATASETS: Mapping[str, Dataset] = catalogue(_everything())
 """All datasets named in the papers, and the five PyDocs collections, by name."""
 
 
-_IN_LANGUAGE = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
-
-
 def is_polish(dataset: str) -> bool:
     """Return whether this is the name of a Polish dataset."""
     return dataset.partition("/")[0].endswith("-pl")
@@ -375,8 +372,6 @@ def is_polish(dataset: str) -> bool:
 
 def counterpart(dataset: str) -> str:
     """Return the name of the same dataset in the other language: scifact-pl for scifact."""
-    match = _IN_LANGUAGE.match(dataset)
-    if match is None:
-        return ""
-    name, polish, rest = match.groups()
-    return f"{name}{'' if polish else '-pl'}{rest or ''}"
+    name, slash, split = dataset.partition("/")
+    other = name.removesuffix("-pl") if is_polish(dataset) else f"{name}-pl"
+    return f"{other}{slash}{split}"

@@ -21,6 +21,8 @@ from compute.datasets.places import how_to_get, place
 from compute.datasets.qrels import Qrels
 from compute.datasets.records import Document, Judgement, Problem, Query, Trouble, refuse
 
+_QUERY = ("query_id", "text")
+
 
 class Source(ABC):
     """A collection and one of its splits, read from where it is stored."""
@@ -132,7 +134,7 @@ class BeirSource(Source):
 
     @cached_property
     def _queries(self) -> DataFrame:
-        return _frame([one[:2] for one in self._asked.values()], ["query_id", "text"])
+        return _frame([one[:2] for one in self._asked.values()], _QUERY)
 
     def narratives(self) -> DataFrame | None:
         """Return query_id and text of the narratives in queries.jsonl; None without this file."""
@@ -146,7 +148,7 @@ class BeirSource(Source):
     def _judged(self) -> tuple[DataFrame, list[int]]:
         """The judgements of the split, and the lines that judge a pair again."""
         if not self.judged:
-            return _none(), []
+            return _frame([], records.QRELS), []
         self._known_split()
         where = self.files.where(self.qrels)
         known = self._asked.keys()
@@ -154,7 +156,7 @@ class BeirSource(Source):
             form = qrels.form_of(trec.beginning(stream))
         if form.ranked:
             self._problem(Trouble("ranking, not judgements", where, 0, form.fault, form.remedy))
-            return _none(), []
+            return _frame([], records.QRELS), []
         relevance: dict[tuple[str, str], int] = {}
         again: list[int] = []
         with self.files.open(self.qrels) as stream:
@@ -167,8 +169,7 @@ class BeirSource(Source):
                     again.append(line)
                 relevance[query_id, doc_id] = value
         rows = [(*pair, value) for pair, value in relevance.items()]
-        frame = _frame(rows, records.QRELS)
-        return frame.astype({"relevance": "int32"}), again
+        return _frame(rows, records.QRELS), again
 
     def judgements(self) -> DataFrame:
         """Return the judgements (query_id, doc_id, relevance) of the split, each pair once."""
@@ -286,13 +287,11 @@ class PyDocs(Source):
 
     def all_queries(self) -> DataFrame:
         """Return query_id (the id of the function's document) and text (its summary line)."""
-        rows = [query[:2] for query in self._collection.queries]
-        return _frame(rows, ["query_id", "text"])
+        return _frame([query[:2] for query in self._collection.queries], _QUERY)
 
     def judgements(self) -> DataFrame:
         """Return query_id, doc_id, relevance 1 for each function under See Also."""
-        frame = _frame(list(self._collection.judgements), ["query_id", "doc_id", "relevance"])
-        return frame.astype({"relevance": "int32"})
+        return _frame(list(self._collection.judgements), records.QRELS)
 
     def identity(self) -> dict[str, Any]:
         """Return the library, its version, and the version of the builder."""
@@ -309,8 +308,7 @@ class PyDocs(Source):
 
 def narratives_of(queries: Iterable[Query]) -> DataFrame:
     """Return query_id and text (the narrative) of the queries that have one, in order."""
-    rows = [(one.query_id, one.narrative) for one in queries if one.narrative]
-    return DataFrame(rows, columns=["query_id", "text"], dtype="str")
+    return _frame([(one.query_id, one.narrative) for one in queries if one.narrative], _QUERY)
 
 
 def source(dataset: Dataset, settings: Settings) -> Source:
@@ -365,13 +363,8 @@ def _judgement_lines(
 
 
 def _frame(rows: list[tuple], columns: Sequence[str]) -> DataFrame:
-    frame = DataFrame(rows, columns=list(columns))
-    return frame.astype({name: "str" for name in columns if name != "relevance"})
-
-
-def _none() -> DataFrame:
-    """Return a frame of judgements without rows."""
-    return _frame([], records.QRELS).astype({"relevance": "int32"})
+    kinds = {name: "int32" if name == "relevance" else "str" for name in columns}
+    return DataFrame(rows, columns=list(columns)).astype(kinds)
 
 
 def _inside(root: str, name: str) -> str:
@@ -385,11 +378,8 @@ def _repeated(where: str, line: int, identifier: str) -> Trouble:
 
 def _unknown(where: str, line: int, query_id: str) -> Trouble:
     """Return the fault of a judgement whose query is not in the file of queries."""
-    fault, remedy = (
-        f"no query {shown(query_id)} in {QUERIES}",
-        "add it there or remove the judgement",
-    )
-    return Trouble("unknown query", where, line, fault, remedy)
+    fault = f"no query {shown(query_id)} in {QUERIES}"
+    return Trouble("unknown query", where, line, fault, "add it there or remove the judgement")
 
 
 def _twice(where: str, line: int, query_id: str, doc_id: str) -> Trouble:

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
@@ -27,15 +26,12 @@ class JudgedQueries(QrelsOnly):
     def all_queries(self) -> DataFrame:
         """Return all queries (query_id, text) in the file of texts, in order. Raises Missing, or
         WrongInput with file and line, also for a judged query without a text."""
-        judged = self.judgements()["query_id"].unique()
-        if lacking := [query for query in judged if query not in self._texts]:
+        judged, texts = self.judgements()["query_id"].unique(), self._read.texts
+        if lacking := [query for query in judged if query not in texts]:
             of = f"{len(lacking):,} of {counted(len(judged), 'judged query')}"
             told = f"{self._file} lacks the texts of {of}, such as {shown(lacking[0])}"
             raise WrongInput(f"{told}: add these texts")
-        ids, texts = list(self._texts), list(self._texts.values())
-        return DataFrame(
-            {"query_id": pd.Series(ids, dtype="str"), "text": pd.Series(texts, dtype="str")}
-        )
+        return DataFrame([*texts.items()], columns=["query_id", "text"], dtype="str")
 
     def read_from(self) -> list[Path]:
         """Return both files."""
@@ -57,10 +53,6 @@ class JudgedQueries(QrelsOnly):
     def narratives(self) -> DataFrame:
         """Return query_id and text of the narratives in the file of texts."""
         return self._read.narratives
-
-    @property
-    def _texts(self) -> dict[str, str]:
-        return self._read.texts
 
     @cached_property
     def _read(self) -> "Texts":

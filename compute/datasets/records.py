@@ -162,20 +162,14 @@ def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
     query_id, doc_id, relevance = (columns[order.index(name)] for name in QRELS)
     for column in (query_id, doc_id):
         _fit(column)
-    found = _relevance(relevance)
-    if found is None:
+    found = WHOLE.fullmatch(relevance.strip())
+    if found is None or len(found[1].lstrip("+-")) > _DIGITS:
         raise BadLine(
             "relevance not a whole number",
             f"relevance {relevance[:40]!r} is not a whole number of at most {_DIGITS} digits",
             "write 0, 1, 2, …",
         )
-    return Judgement(query_id, doc_id, found)
-
-
-def _relevance(text: str) -> int | None:
-    """Return the whole number in a text; None for any other text, or too many digits."""
-    found = WHOLE.fullmatch(text.strip())
-    return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
+    return Judgement(query_id, doc_id, int(found[1]))
 
 
 def reads_as_number(value: bytes | str) -> bool:

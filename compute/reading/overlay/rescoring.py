@@ -201,7 +201,7 @@ def official(
     _number(cursor, "measured", "measure", "measured", measures)
     hits = [parts.get(("hits", system)) for system in systems]
     scored = [] if anew else [parts["scores", system] for system in systems]
-    shape, depth = (len(systems), len(queries)), max(map(_depth, hits))
+    shape, depth = (len(systems), len(queries)), max(kept(run) if run else 0 for run in hits)
     deep, deepest = cuts(_known_measures(measures), depth)
     lists, documents, known = _lists(cursor, files, (*shape, max(deepest, 1)))
     return Scored(
@@ -395,11 +395,6 @@ def _follows(hits: Part | None, name: str) -> bool:
     """Return whether the stored hits are deep enough to be rescored by a measure."""
     measure = _updatable(name)
     return hits is not None and measure is not None and reaches(measure, hits)
-
-
-def _depth(hits: Part | None) -> int:
-    """Depth of the stored hits."""
-    return kept(hits) if hits else 0
 
 
 def _column(cursor: DuckDBPyConnection, query: str, files: Sequence[str]) -> list[str]:

@@ -27,6 +27,7 @@ from compute.judgements.labels import (
     SOURCES,
     WITHDRAWN,
     Choice,
+    listed,
     place_in_order,
     resolve,
     taken_back,
@@ -321,10 +322,7 @@ def _said(rows: DataFrame) -> dict[tuple[str, str, str], list[_Row]]:
 def _rows(frame: DataFrame) -> Iterator[_Row]:
     """Iterate over rows as dicts, with None for absent values."""
     names = [name for name in ("id", "imported", *COLUMNS) if name in frame]
-    columns = [
-        [None if absent else value for value, absent in zip(values, gone, strict=True)]
-        for values, gone in ((frame[n].tolist(), frame[n].isna().tolist()) for n in names)
-    ]
+    columns = [listed(frame[name]) for name in names]
     return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 

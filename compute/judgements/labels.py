@@ -4,9 +4,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
 
@@ -179,7 +180,7 @@ def _standing(
 
 def _order(rows: DataFrame, whose: Sequence[Hashable]) -> list[int]:
     """Return the indices of the rows that count, in the order in which they count."""
-    imported, entries, backs = (_words(rows, name) for name in ("imported", "entry", "takes_back"))
+    imported, entries, backs = (listed(rows[name]) for name in ("imported", "entry", "takes_back"))
     brought = [came is not None for came in imported]
     told = list(zip(whose, entries, backs, brought, strict=True))
     gone = taken_back(told) if any(backs) else set()
@@ -187,7 +188,7 @@ def _order(rows: DataFrame, whose: Sequence[Hashable]) -> list[int]:
     return sorted((place for place in range(len(rows)) if place not in gone), key=keys.__getitem__)
 
 
-def _words(rows: DataFrame, name: str) -> list[str | None]:
+def listed(column: Series) -> list[Any]:
     """Return a column as a list with None for absent values."""
-    words, absent = rows[name].tolist(), rows[name].isna().tolist()
-    return [None if gone else word for word, gone in zip(words, absent, strict=True)]
+    values, absent = column.tolist(), column.isna().tolist()
+    return [None if gone else value for value, gone in zip(values, absent, strict=True)]

@@ -126,7 +126,8 @@ def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = N
         rows = found.holes
         new = _Front(keys(found), *found.ids(rows)).cut(most)
         front = new if front is None else front.before(new).cut(most)
-    frame = _frame(front.query_ids, front.doc_ids) if front else _frame(*_nothing())
+    nothing = DataFrame(columns=_PAIR, dtype="str")
+    frame = _frame(front.query_ids, front.doc_ids) if front else nothing
     return frame.assign(place=np.arange(1, len(frame) + 1))
 
 
@@ -153,10 +154,6 @@ class _Front:
         taken = pa.array(rows)
         keys = tuple(key[rows] for key in self.keys)
         return _Front(keys, self.query_ids.take(taken), self.doc_ids.take(taken))
-
-
-def _nothing() -> tuple[pa.Array, pa.Array]:
-    return pa.array([], pa.string()), pa.array([], pa.string())
 
 
 def _frame(query_ids: pa.Array, doc_ids: pa.Array) -> DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.evaluate.hole_gains import Gain
-from compute.evaluate.holes.bounds import measured
+from compute.evaluate.holes.bounds import measured, scored
 from compute.evaluate.tolerance import order, ranks
 from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values
 
@@ -35,7 +35,7 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
     that loses its last relevant document scores 0. Raises WrongInput as `bounds.measured` does."""
     top, gain = measured(lists, measure)
     own = alone(top, top.filled & ~top.holes)
-    values = _values(top, gain)
+    values = scored(top, gain)
     before = _means(values)
     rows = []
     for system in range(len(top.systems)):
@@ -63,8 +63,8 @@ def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
             "n_added": new.sum(axis=(1, 2)),
             "n_added_relevant": relevant.sum(axis=(1, 2)),
             "n_added_alone": alone(after, relevant).sum(axis=(1, 2)),
-            "value": _means(_values(before, gain)),
-            "value_added": _means(_values(after, gain)),
+            "value": _means(scored(before, gain)),
+            "value_added": _means(scored(after, gain)),
         }
     )
     change = frame["value_added"] - frame["value"]
@@ -109,20 +109,13 @@ def _means(values: Values) -> Values:
     return values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
 
 
-def _values(lists: Lists, gain: Gain) -> Values:
-    """Return the measure of each query, (S, Q), with holes as not relevant."""
-    best = gain.reach(lists.depth, lists.judged) @ lists.steps
-    found = gain.found(lists.gain)
-    return np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
-
-
 def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system: int) -> Values:
     """Return the values (S, Q) if this system's unique documents were unjudged; only changed
     queries are recomputed."""
     lost = own[system] & (lists.gain[system] > 0)
     moved = np.flatnonzero(lost.any(axis=1))
     after = values.copy()
-    after[:, moved] = _values(_without(lists.asked(moved), lost[moved], system), gain)
+    after[:, moved] = scored(_without(lists.asked(moved), lost[moved], system), gain)
     return after
 
 

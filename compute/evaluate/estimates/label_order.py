@@ -14,7 +14,7 @@ from pandas import DataFrame
 from compute.evaluate import tolerance
 from compute.evaluate.estimates import label_errors
 from compute.evaluate.estimates.frames import Counts, Frame, Values
-from compute.evaluate.holes.bounds import measured, ratio
+from compute.evaluate.holes.bounds import measured, scored
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.top_lists import HOLE, Lists
 
@@ -60,10 +60,7 @@ class Audited:
         lists = Lists(
             *names, document.astype(np.int32), gains, filled, judged, levels, judged[:, 0]
         )
-        seen, gain = measured(lists, measure)
-        best = gain.reach(seen.depth, seen.judged) @ seen.steps
-        found = gain.found(seen.gain)
-        return ratio(found, np.broadcast_to(best, found.shape)).mean(axis=1)
+        return scored(*measured(lists, measure)).mean(axis=1)
 
     @cached_property
     def _outside(self) -> Counts:

@@ -251,6 +251,11 @@ def ratio(part: Values, whole: Values) -> Values:
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
+def scored(lists: Lists, gain: Gain) -> Values:
+    """Return the measure of each query, (S, Q), with holes as not relevant."""
+    return ratio(gain.found(lists.gain), gain.reach(lists.depth, lists.judged) @ lists.steps)
+
+
 def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
     """Return the lists cut to a measure's k, and the measure's `Gain`. The grades in `gain` and
     `levels` become the measure's gains: 0 or 1 by its `rel` if it does not grade. Raises WrongInput

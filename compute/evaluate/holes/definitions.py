@@ -8,7 +8,7 @@ from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
 from compute.evaluate.hole_gains import Sum
-from compute.evaluate.holes.bounds import distinct, formula, measured, ratio
+from compute.evaluate.holes.bounds import distinct, formula, measured, ratio, scored
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 FEWEST_ADDED = 50
@@ -117,8 +117,7 @@ def condensed(lists: Lists, measure: str) -> DataFrame:
     order = np.argsort(some.holes, axis=2, kind="stable")
     closed = np.take_along_axis(some.gain.clip(0), order, axis=2)
     seen, gain = measured(replace(some, gain=closed), measure)
-    ideal = gain.reach(seen.depth, seen.judged) @ seen.steps
-    return _by_query(lists, ratio(gain.found(seen.gain), ideal[None]), kinds)
+    return _by_query(lists, scored(seen, gain), kinds)
 
 
 def _by_query(lists: Lists, values: Values, kinds: Numbers) -> DataFrame:

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.evaluate.hole_gains import Gain
 from compute.evaluate.holes.bounds import measured, scored
 from compute.evaluate.tolerance import order, ranks
-from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values
+from compute.evaluate.top_lists import HOLE, Flags, Lists, Values
 
 
 def alone(lists: Lists, among: Flags | None = None) -> Flags:
@@ -34,17 +34,25 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
     among all systems, each scored by the reduced judgements). The queries stay the same: a query
     that loses its last relevant document scores 0. Raises WrongInput as `bounds.measured` does."""
     top, gain = measured(lists, measure)
-    own = alone(top, top.filled & ~top.holes)
+    own, relevant = alone(top, top.filled & ~top.holes), top.gain > 0
     values = scored(top, gain)
     before = _means(values)
-    rows = []
-    for system in range(len(top.systems)):
-        after = _means(_values_without(top, gain, values, own, system))
-        counts = _counts(top.gain[system], own[system])
-        scores = {"value": before[system], "value_without": after[system]}
-        places = {"place": place(before, system), "place_without": place(after, system)}
-        rows.append({"system": top.systems[system]} | counts | scores | places)
-    return _sorted(DataFrame(rows, columns=_LEFT_OUT), "value")
+    numbers = range(len(top.systems))
+    after = [_means(_values_without(top, gain, values, own, number)) for number in numbers]
+    frame = DataFrame(
+        {
+            "system": top.systems,
+            "n_judged": (~top.holes).sum(axis=(1, 2)),
+            "n_relevant": relevant.sum(axis=(1, 2)),
+            "n_alone": own.sum(axis=(1, 2)),
+            "n_relevant_alone": (own & relevant).sum(axis=(1, 2)),
+            "value": before,
+            "value_without": [means[number] for number, means in enumerate(after)],
+            "place": [place(before, number) for number in numbers],
+            "place_without": [place(means, number) for number, means in enumerate(after)],
+        }
+    )
+    return _sorted(frame, "value")
 
 
 def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
@@ -71,32 +79,9 @@ def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
     return _sorted(frame.assign(change=change), "change").drop(columns="change")
 
 
-_LEFT_OUT = (
-    "system",
-    "n_judged",
-    "n_relevant",
-    "n_alone",
-    "n_relevant_alone",
-    "value",
-    "value_without",
-    "place",
-    "place_without",
-)
-
-
 def _sorted(frame: DataFrame, column: str) -> DataFrame:
     """Sort the rows by a column, largest first, and by system."""
     return frame.iloc[order(frame[column], frame["system"])].reset_index(drop=True)
-
-
-def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
-    """Count a system's judged, relevant and unique documents; `own` is the mask of the last."""
-    return {
-        "n_judged": int((gains != HOLE).sum()),
-        "n_relevant": int((gains > 0).sum()),
-        "n_alone": int(own.sum()),
-        "n_relevant_alone": int((own & (gains > 0)).sum()),
-    }
 
 
 def place(means: Values, system: int) -> int:

@@ -128,7 +128,8 @@ def _tables(
     """Yield the content as tables with the constant columns."""
     given = pa.schema([field for field in schema if field.name not in constants])
     if isinstance(content, DataFrame):
-        content = pa.Table.from_pandas(_columns(content, given), given, preserve_index=False)
+        _check_columns({*content}, given)
+        content = pa.Table.from_pandas(content[given.names], given, preserve_index=False)
     tables = [content] if isinstance(content, pa.Table) else _groups(content)
     for table in tables:
         table = _select(table, given)
@@ -138,11 +139,6 @@ def _tables(
             column = pa.DictionaryArray.from_arrays(places, pa.array([value], pa.string()))
             table = table.add_column(position, pa.field(name, column.type, nullable=False), column)
         yield table
-
-
-def _columns(frame: DataFrame, given: pa.Schema) -> DataFrame:
-    _check_columns(set(frame.columns), given)
-    return frame[given.names]
 
 
 def _select(table: pa.Table, given: pa.Schema) -> pa.Table:

@@ -13,7 +13,7 @@ from compute.base.settings import PROJECT
 from compute.base.words import near
 from compute.datasets import places
 from compute.datasets.catalogue import DATASETS
-from compute.store import integrity
+from compute.store import integrity, state
 from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
 
@@ -127,8 +127,8 @@ def verify(store: Store, *, anew: bool = False, progress: Progress = quiet) -> l
 
 def _keep_found(store: Store, before: Sequence[Part], now: Sequence[Part]) -> None:
     pairs = zip(before, now, strict=True)
-    if new := [found for part, found in pairs if found.sha256 != part.sha256]:
-        store.keep_found(new)
+    if new := {found.id: found.sha256 for part, found in pairs if found.sha256 != part.sha256}:
+        state.keep_found(store.engine, new)
 
 
 def verify_beside(store: Store) -> threading.Thread:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, insert, or_, select, update
 
 from compute.base import json_files, scratch
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
@@ -171,8 +171,9 @@ class Store:
             raise WrongInput(f"{self.home}: choose a home folder without any of , * ? [ ]")
         make_folder(self.home)
         with locked(self.home / "locks" / "home.lock"):
-            self._state = state.open_state(settings)
-        own, at = state.identity_of(self._state), settings.parts_at
+            self.engine = state.open_state(settings)
+        """The engine of the state, for other modules' tables in it."""
+        own, at = state.identity_of(self.engine), settings.parts_at
         self.bucket = Bucket(at, own) if at else None
         found = _read_shipped(shipped) if settings.shipped_results else []
         self._shipped = {part.identity: part for part in found}
@@ -189,16 +190,11 @@ class Store:
 
     def close(self) -> None:
         """Close the connections to the state."""
-        self._state.dispose()
-
-    @property
-    def engine(self) -> Engine:
-        """The engine of the state, for other modules' tables in it."""
-        return self._state
+        self.engine.dispose()
 
     def version(self) -> int:
         """Return the version of the manifest: the number of publications so far."""
-        with self._state.connect() as connection:
+        with self.engine.connect() as connection:
             return state.counted(connection, "manifest")
 
     def parts(
@@ -230,7 +226,7 @@ class Store:
     def _listed(self, wanted: Mapping[str, str], version: int | None) -> list[Part]:
         """Return all parts that are live at a version and have the wanted fields."""
         rows = select(state.parts).where(*(state.parts.c[n] == v for n, v in wanted.items()))
-        with self._state.connect() as connection:
+        with self.engine.connect() as connection:
             local = [self._part(row) for row in connection.execute(rows.where(_live(version)))]
             if version is not None and version < state.counted(connection, "gone"):
                 raise Missing(f"version {version} of the results is gone: read the newest one")
@@ -292,7 +288,7 @@ class Store:
     def verify(self, part: Part, *, anew: bool = False) -> Part:
         """Return the part with its `damage`, after reading its whole file. It is read once per
         content and machine, unless `anew`. If no SHA-256 was known, that of a complete Parquet file
-        is accepted; `keep_found` writes it to the manifest."""
+        is accepted; `damage.verify` writes it to the manifest."""
         self._away.pop(part.id, None)
         self.fetch([part])
         looked_at = self._read(part, anew)
@@ -315,10 +311,6 @@ class Store:
             return looked_at
         at = checksums.stamp(part.file)
         return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
-
-    def keep_found(self, parts: Iterable[Part]) -> None:
-        """Record the checksums that `verify` accepted as found in the manifest."""
-        state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
 
     def forget_checksums(self, parts: Iterable[Part]) -> None:
         """Forget the checksums of all files other than those of these parts."""
@@ -347,7 +339,7 @@ class Store:
         query_id, doc_id, relevance (missing: withdrawn), person, task, guideline_version, source;
         those in `state.OPTIONAL` may be left out. A row whose `entry` is already saved is skipped.
         Raises ValueError for any other empty value."""
-        with state.writing(self._state) as connection:
+        with state.writing(self.engine) as connection:
             return state.append_judgements(connection, judgements)
 
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
@@ -361,7 +353,7 @@ class Store:
         query = select(table).where(table.c.id > since).order_by(table.c.id)
         if dataset:
             query = query.where(table.c.dataset == dataset)
-        with self._state.connect() as connection:
+        with self.engine.connect() as connection:
             rows = [tuple(row) for row in connection.execute(query) if state.is_judgement(row)]
         frame = DataFrame(rows, columns=[column.name for column in table.c])
         numbers = {"id": "int64", "relevance": "Int64", "unsure": "int64", "verified": "int64"}
@@ -370,16 +362,16 @@ class Store:
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
         """Wait until no other process, on any machine, is in a block with this name."""
-        with locked(self.home / "locks" / f"{name}.lock"), state.alone(self._state, name):
+        with locked(self.home / "locks" / f"{name}.lock"), state.alone(self.engine, name):
             yield
 
     def outgrown(self) -> bool:
         """Return whether a newer Beirscope has migrated the state, so that writing must end."""
-        return state.outgrown(self._state)
+        return state.outgrown(self.engine)
 
     def judgement_version(self) -> int:
         """Return the id of the newest added judgement; 0 before the first."""
-        with self._state.connect() as connection:
+        with self.engine.connect() as connection:
             return state.counted(connection, "judgements")
 
     def tidy(self, at: datetime | None = None) -> list[Path]:
@@ -387,7 +379,7 @@ class Store:
         the scratch files of killed processes. Returns the old paths of what was moved."""
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
-        superseded = state.forget_superseded(self._state, before)
+        superseded = state.forget_superseded(self.engine, before)
         removed = [self.home / part_path(kind, part_id) for kind, part_id in superseded]
         removed += self._unlisted(at - UNLISTED_STAYS)
         trash.put(self.home, removed, at)
@@ -413,7 +405,7 @@ class Store:
                     self.bucket.move(name, part.name)
                 elif part.file.exists() and not self.verify(part).damage:
                     self.bucket.put(part.file, part.name)
-            self.bucket.tidy(lying, state.listed(self._state), at)
+            self.bucket.tidy(lying, state.listed(self.engine), at)
         except Unavailable as error:
             log.warning("%s: it is not tidied", error)
 
@@ -423,7 +415,7 @@ class Store:
             # A file that waited for the end of a long job counts as new again.
             os.utime(part.file)
         table, time = state.parts, state.now()
-        with state.writing(self._state) as connection:
+        with state.writing(self.engine) as connection:
             version = state.count(connection, "manifest")
             for identity in publication.removed | set(publication.added):
                 retire = update(table).where(_has(identity), table.c.retired_version.is_(None))
@@ -469,12 +461,12 @@ class Store:
     def _were_tidied(self, parts: Sequence[Part]) -> bool:
         """Return whether files are missing because another process just removed their parts."""
         lost = {part.id for part in parts if part.damage == "lost" and not part.shipped}
-        return bool(lost) and not lost <= state.listed(self._state)
+        return bool(lost) and not lost <= state.listed(self.engine)
 
     def _unlisted(self, before: datetime) -> list[Path]:
         found = filter(is_own, self.home.glob("parts/*/*"))
         files = [file for file in found if _age(file) < before.timestamp()]
-        listed = state.listed(self._state)
+        listed = state.listed(self.engine)
         return [file for file in files if file.stem not in listed]
 
     def _part(self, row: Row[Any]) -> Part:

@@ -95,13 +95,10 @@ def _fits(rule: str, who: Person) -> bool:
 
 def _usual(settings: Settings) -> Role | None:
     """Return the role in `default_role`, which everyone who signs in has; None if it is empty."""
-    if not settings.default_role:
-        return None
-    for one, name in NAMES.items():
-        if settings.default_role == name:
-            return one
-    known = ", ".join(NAMES.values())
-    raise WrongInput(f"default_role is {settings.default_role!r}; known: {known}, or empty")
+    known, given = {name: one for one, name in NAMES.items()}, settings.default_role
+    if given and given not in known:
+        raise WrongInput(f"default_role is {given!r}; known: {', '.join(known)}, or empty")
+    return known.get(given)
 
 
 def check(settings: Settings) -> None:

@@ -14,7 +14,7 @@ from compute.base.errors import Missing, WrongInput
 
 LARGEST_RATIO = 200
 """The largest plausible ratio of unpacked to packed size, for files that unpack to more than FREELY
-bytes. Real runs reach 3 to 30."""
+bytes. Real text, such as runs, reaches 3 to 30."""
 FREELY = 64 * 1024**2
 """Bytes that a file may unpack to, whatever its packed size."""
 LARGEST_TEXT = 1024**3

@@ -17,12 +17,10 @@ from typing import IO, Any, BinaryIO
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import shown
 from compute.datasets import compressed
+from compute.datasets.compressed import LARGEST_RATIO
 
 LARGEST_FILE = 256 * 1024**3
 """Maximum unpacked bytes of a file in an archive; BEIR's largest corpus has 22 GB."""
-LARGEST_RATIO = 200
-"""The largest plausible ratio of unpacked to packed size, for files that unpack to more than 10
-MiB. Real text reaches 3 to 30."""
 FREELY = 10 * 1024**2
 """Bytes that a file may unpack to, whatever its packed size."""
 MOST_FILES = 10_000

@@ -382,12 +382,8 @@ def _of(found: _Found, role: str, how: How) -> Rows:
     columns = {
         "query_id": pa.array(queries, pa.string()),
         "doc_id": pa.array(documents, pa.string()),
+        name: _column(found, name, numbers, lines),
     }
-    columns[name] = (
-        _numbers(found, numbers, lines)
-        if role == RUN
-        else pa.array(map(_word, numbers), pa.string())
-    )
     table = pa.table(columns | {"line": pa.array(lines, pa.int64())})
     return Rows(found.file, table, "JSON", found.unit, found.called, ordered=False)
 
@@ -405,29 +401,23 @@ def _flat(found: _Found) -> Rows:
             break
         values = [row.get(name) for row in found.flat]
         if name in found.called and any(value is not None for value in values):
-            number = name in ("score", "rank")
-            columns[name] = (
-                _numbers(found, values, lines)
-                if number
-                else pa.array(map(_word, values), pa.string())
-            )
+            columns[name] = _column(found, name, values, lines)
     if len(columns) == 2:
         raise found.refuse(0, "no score, rank or relevance for its documents: add one")
     table = pa.table(columns | {"line": pa.array(lines, pa.int64())})
     return Rows.of_columns(found.file, table, "JSON", found.unit, found.called)
 
 
-def _numbers(found: _Found, values: Sequence[Any], lines: Sequence[int]) -> pa.Array:
-    """Return scores as a column. Raises WrongInput for anything but a number."""
+def _column(found: _Found, name: str, values: Sequence[Any], lines: Sequence[int]) -> pa.Array:
+    """Return values as a column: numbers if it is `score` or `rank`, otherwise texts, or JSON, such
+    as true. Raises WrongInput for a score or rank that is not a number."""
+    if name not in ("score", "rank"):
+        words = [one if one is None or isinstance(one, str) else json.dumps(one) for one in values]
+        return pa.array(words, pa.string())
     for value, line in zip(values, lines, strict=True):
         if type(value) not in (int, float):
             raise found.refuse(line, f"the score is {shown(repr(value))}, not a number: fix it")
     return pa.array(map(float, values), pa.float64())
-
-
-def _word(value: Any) -> str | None:
-    """Return a grade as text, or as JSON, such as true."""
-    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def _numbered(value: Any) -> bool:

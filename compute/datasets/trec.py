@@ -213,9 +213,10 @@ def _parallel(
 
 def _table(block: bytes, layout: Layout) -> pa.Table | None:
     """Return the rows of a block, tidied if it does not parse; None if a line is faulty."""
-    for read in (_as_it_stands, _after_tidying):
-        with contextlib.suppress(pa.ArrowInvalid):
-            return read(block, layout)
+    with contextlib.suppress(pa.ArrowInvalid):
+        return _as_it_stands(block, layout)
+    with contextlib.suppress(pa.ArrowInvalid):
+        return _parsed(_tidied(block, layout), layout)
     return None
 
 
@@ -320,10 +321,6 @@ def _has_empty(column: pa.ChunkedArray) -> bool:
         return False
     lengths = pc.call_function("binary_length", [column])
     return pc.call_function("min", [lengths]).as_py() == 0
-
-
-def _after_tidying(block: bytes, layout: Layout) -> pa.Table:
-    return _parsed(_tidied(block, layout), layout)
 
 
 def _tidied(block: bytes, layout: Layout) -> bytes:

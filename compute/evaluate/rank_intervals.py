@@ -339,7 +339,9 @@ def _ranking(
     if drawn is None:
         frame = frame.assign(low=np.nan, high=np.nan, rank_low=0, rank_high=0, first=np.nan)
     else:
-        low, high = _percentiles(drawn[:, order], units)
+        # These are the bounds of the expanded percentile intervals.
+        tail = float(normal_chance(normal_reach(LEVEL) * _widening(units))) / 2
+        low, high = np.quantile(drawn[:, order], [tail, 1 - tail], axis=0)
         frame = frame.assign(low=low, high=high)
         frame["rank_low"] = 1 + better.sum(axis=0)
         frame["rank_high"] = len(means) - better.sum(axis=1)
@@ -348,12 +350,6 @@ def _ranking(
     frame["group"] = letters(groups, len(means))
     counts = n_datasets, n_queries, n_left_out, n_families
     return Ranking(frame, better, groups, drawn_from, *counts)
-
-
-def _percentiles(drawn: Values, units: float) -> Values:
-    """Return the bounds of the expanded percentile intervals: 2 x systems."""
-    tail = float(normal_chance(normal_reach(LEVEL) * _widening(units))) / 2
-    return np.quantile(drawn, [tail, 1 - tail], axis=0)
 
 
 def _first(worth: Values) -> Values:

@@ -48,7 +48,9 @@ def sample_on(
         _require_newest(connection, task, last)
         _place(connection, plan, task.id, batch.first(n_pairs))
         samples.insert(connection, task.id, batch, *versions)
-        _change(connection, task.id, batch, n_pairs)
+        number = batch.done + len(batch.first(n_pairs))
+        values = {"systems": json.dumps(batch.systems), "n_pairs": number}
+        connection.execute(update(tables.tasks).where(tables.tasks.c.id == task.id).values(values))
     return tasks.task(store, task.id)
 
 
@@ -85,9 +87,3 @@ def _place(connection: Connection, plan: Plan, task_id: str, placed: DataFrame) 
         connection.execute(change.values(place=bindparam("at"), labels=bindparam("wants")), moved)
     if new:
         connection.execute(insert(pairs), new)
-
-
-def _change(connection: Connection, task_id: str, batch: Drawn, n_pairs: int) -> None:
-    table, number = tables.tasks, len(batch.first(n_pairs))
-    values = {"systems": json.dumps(batch.systems), "n_pairs": batch.done + number}
-    connection.execute(update(table).where(table.c.id == task_id).values(values))

@@ -1,7 +1,7 @@
 """Inputs of a view's numbers, from the queries that it asked."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from pandas import DataFrame
@@ -25,13 +25,8 @@ class Inputs:
     """For estimates: the names and values of the inputs of each sample."""
 
     def __or__(self, other: "Inputs") -> "Inputs":
-        return Inputs(
-            self.runs | other.runs,
-            self.datasets | other.datasets,
-            self.sources | other.sources,
-            self.measures | other.measures,
-            self.samples | other.samples,
-        )
+        names = [field.name for field in fields(self)]
+        return Inputs(*(getattr(self, name) | getattr(other, name) for name in names))
 
 
 def papers(parts: Iterable[Part]) -> dict[str, str]:

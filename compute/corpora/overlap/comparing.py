@@ -82,19 +82,11 @@ def similarities_stored(parts: Sequence[Part]) -> DataFrame:
     if not frames:
         return DataFrame(columns=COLUMNS)
     rows = pd.concat(frames, ignore_index=True)
-    kinds = [UNITS[unit].kind for unit in rows["unit"]]
-    holds = [
-        live.get((kind, dataset)) == own and live.get((kind, other)) == others
-        for kind, dataset, own, other, others in zip(
-            kinds,
-            rows["dataset"],
-            rows["fingerprint"],
-            rows["other"],
-            rows["other_fingerprint"],
-            strict=True,
-        )
-    ]
-    return both_ways(rows[holds])
+    for name, mark in (("dataset", "fingerprint"), ("other", "other_fingerprint")):
+        kinds = (UNITS[unit].kind for unit in rows["unit"])
+        now = [live.get(counts, "") for counts in zip(kinds, rows[name], strict=True)]
+        rows = rows[rows[mark] == now]
+    return both_ways(rows)
 
 
 def both_ways(rows: DataFrame) -> DataFrame:

@@ -43,9 +43,8 @@ _SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepa
 _TOLD_OF_DATASET = {"command", "seconds", "date", "versions", "hardware", "dataset", "source"}
 _TOLD_OF_DATASET |= {"sha256", "called"}
 _TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
-"""Keys that the records of `of_runs` show in their own place, not among the facts."""
 _TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
-"""Keys of a record of `of_runs` that have their own place."""
+"""Keys that the records of `of_runs` show in their own place, not among the facts."""
 _PATH = re.compile(
     r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may contain spaces
     r"""|(?<=[(,=])(?:~|\.{0,2})/[^\s'"(),=]*(?=[,)])"""  # in a system's name, up to its mark
@@ -212,11 +211,9 @@ def _labels(part: Part) -> list[dict[str, Any]]:
 
 
 def _counted(part: Part, is_current: bool) -> dict[str, Any]:
-    names = ("command", "date", "seconds")
-    told = {name: part.provenance.get(name) for name in names}
     return {
         "kind": part.kind,
-        **told,
+        **{name: part.provenance.get(name) for name in ("command", "date", "seconds")},
         "fingerprint": part.fingerprint,
         "shipped": part.shipped,
         "is_current": is_current,
@@ -242,7 +239,7 @@ def _of_run(
     about = part.provenance
     further = live.get(("repeats", dataset, system))
     runs = further.provenance["runs"] if further else []
-    found = {
+    return {
         "dataset": dataset,
         "system": system,
         "further_runs": [{name: one[name] for name in _OF_RUN} for one in runs],
@@ -263,7 +260,6 @@ def _of_run(
         "parts": _parts(part for part in (hits, scores) if part),
         "damage": next((part.damage for part in (hits, scores) if part and part.damage), ""),
     }
-    return found
 
 
 _OF_RUN = ("command", "date", "file", "sha256", "versions", "hardware")

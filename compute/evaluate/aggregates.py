@@ -1,8 +1,8 @@
 """Ways to rank systems by their values on several datasets. In a mean, datasets with large
 differences dominate; ranks and wins weight all datasets equally, however small their differences.
 If all ways agree, the ranking does not depend on the choice. The values form a complete matrix of D
-datasets x S systems. Ranks and wins depend on which other systems are included; means and medians
-do not. A geometric mean is 0 if any value is 0."""
+datasets x S systems. Ranks, wins and shares of the best depend on which other systems are included;
+means and medians do not. A geometric mean is 0 if any value is 0."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -26,8 +26,6 @@ class Way(NamedTuple):
     of: Callable[[Values, Values], Values]
     """A function from (D, S) values and (B, D) dataset weights, which sum to 1 in each row, to (B,
     S) numbers: one row for each row of weights. Higher is better in both values and numbers."""
-    on_others: bool = False
-    """True if a system's number depends on the other systems."""
     of_size: bool = False
     """True if it needs non-negative values, of which higher ones are better."""
 
@@ -70,8 +68,8 @@ WAYS: dict[str, Way] = {
     MEAN: Way(_mean),
     "median": Way(_median),
     "geometric mean": Way(_geometric, of_size=True),
-    "share of the best": Way(_of_best, on_others=True, of_size=True),
-    "ranks and wins": Way(_mean_rank, on_others=True),
+    "share of the best": Way(_of_best, of_size=True),
+    "ranks and wins": Way(_mean_rank),
 }
 """The last one orders systems by their mean rank. If each system has a value on each dataset,
 Borda's count and Bradley and Terry's strengths give the same order: all three depend only on the

@@ -209,7 +209,7 @@ def is_qrels(path: Path) -> bool:
     lines = trec.lines(path)
     _, first = _first(lines)
     columns, names = first.encode().split(), {*map(column_of, first.split("\t"))}
-    of_trec = len(columns) == 4 and _whole(columns[3].decode())
+    of_trec = len(columns) == 4 and bool(WHOLE.fullmatch(columns[3].decode().strip()))
     return (of_trec or {*_PAIR} <= names) and not form_of(lines).ranked
 
 
@@ -217,7 +217,7 @@ def as_trec(judgements: pd.DataFrame) -> str:
     """Return judgements (query_id, doc_id, relevance) as TREC's four columns, with 0 in the second.
     Raises WrongInput for an id that contains a space."""
     for names in (judgements["query_id"], judgements["doc_id"]):
-        trec.refuse_blanks(names, Path("TREC qrels"))
+        trec.refuse_blanks(names, "TREC qrels")
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     return "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows)
 
@@ -235,12 +235,7 @@ def as_beir(judgements: pd.DataFrame) -> str:
     """Return judgements (query_id, doc_id, relevance), separated by tabs, under BEIR's header.
     Raises WrongInput for an id that is empty or contains a tab or a line break."""
     for names in (judgements["query_id"], judgements["doc_id"]):
-        wrong = names[names.str.contains("[\t\r\n]|^$", regex=True)]
-        if len(wrong):
-            raise WrongInput(
-                f"BEIR tsv: {wrong.iloc[0]!r} is empty or contains a tab or line end, which"
-                " this format does not allow; leave it out or rename it"
-            )
+        trec.refuse_blanks(names, "BEIR tsv", "[\t\r\n]", "a tab or line end")
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     lines = "".join(f"{query}\t{doc}\t{grade}\n" for query, doc, grade in rows)
     return f"query-id\tcorpus-id\tscore\n{lines}"
@@ -252,8 +247,3 @@ def _first(lines: Sequence[str]) -> tuple[int, str]:
     data = [(above, line) for above, line in enumerate(lines) if line.strip()]
     plain = ((above, line) for above, line in data if not line.startswith("#"))
     return next(plain, next(iter(data), (0, "")))
-
-
-def _whole(text: str) -> bool:
-    """Return whether the text is a whole number."""
-    return WHOLE.fullmatch(text.strip()) is not None

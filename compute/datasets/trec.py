@@ -163,12 +163,15 @@ def foreign(line: str) -> str:
     return next((name for name, begins in _FOREIGN.items() if begins.match(line)), "")
 
 
-def refuse_blanks(names: pd.Series, path: Path) -> None:
-    """Raise WrongInput for a name that cannot be in a file of space-separated columns."""
-    wrong = names[names.str.contains(r"[ \t\n\r\v\f]|^$", regex=True)]
+def refuse_blanks(
+    names: pd.Series, path: Path | str, blanks: str = r"[ \t\n\r\v\f]", told: str = "a space"
+) -> None:
+    """Raise WrongInput for a name that is empty or has one of the `blanks`, which separate columns
+    or lines of a file: those of a file of space-separated columns, unless others are given."""
+    wrong = names[names.str.contains(f"{blanks}|^$", regex=True)]
     if len(wrong):
         raise WrongInput(
-            f"{path}: {wrong.iloc[0]!r} is empty or contains a space, which this format does"
+            f"{path}: {wrong.iloc[0]!r} is empty or contains {told}, which this format does"
             " not allow; leave it out or rename it"
         )
 

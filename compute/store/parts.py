@@ -128,7 +128,7 @@ def _tables(
     """Yield the content as tables with the constant columns."""
     given = pa.schema([field for field in schema if field.name not in constants])
     if isinstance(content, DataFrame):
-        _check_columns({*content}, given)
+        _check_columns(set(content.columns), given)
         content = pa.Table.from_pandas(content[given.names], given, preserve_index=False)
     tables = [content] if isinstance(content, pa.Table) else _groups(content)
     for table in tables:

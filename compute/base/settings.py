@@ -174,8 +174,8 @@ def _path(text: str, origin: str) -> Path:
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
-    """Return a list from the file, or the words of a text separated by commas or spaces; commas in
-    brackets do not separate."""
+    """Return the items of a list in the file, or the words of a text separated by commas or
+    spaces; commas in brackets do not separate."""
     words = given
     if isinstance(given, str):
         words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]

@@ -24,8 +24,9 @@ _MOST_LINES = 3
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
     """Score the stored runs that lack a measure, for one dataset or system or for all.
 
-    Returns a sentence for each run that is not stored deep enough (if there are many, for the first
-    few). Raises WrongInput for an unknown measure.
+    Returns a sentence for each run that is not stored deep enough, or whose dataset has none of
+    the subtopics that the measure needs (if there are many, for the first few). Raises WrongInput
+    for an unknown measure.
     """
     wanted = scored_measures.more([measure])
     rows = dict(DATASETS) | own_datasets(bench.store)

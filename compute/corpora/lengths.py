@@ -167,7 +167,7 @@ def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
 
 
 def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
-    """Measure a stored dataset and its runs; returns the number of newly measured runs."""
+    """Measure a stored dataset and its runs; returns how many of these were newly measured."""
     name = loaded.dataset.name
     new = 0
     with bench.store.publishing(bench.job or f"lengths {name}") as publication:

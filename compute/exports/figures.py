@@ -134,7 +134,7 @@ def _foot(layout: dict[str, Any]) -> None:
 
 
 def _wrapped(text: str, room: float) -> str:
-    """Break the title of an axis into lines that fit into `room` pixels."""
+    """Break the title of an axis, which is HTML, into lines that fit into `room` pixels."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()

@@ -132,7 +132,8 @@ def _size(folder: Path) -> int:
 
 
 def of_index(folder: Path, documents: int) -> dict[str, float]:
-    """Return the measures of an index of `documents` documents; times only if measured here."""
+    """Return the measures of an index of `documents` documents. Times only if measured here, and
+    with them `documents`, for documents per second."""
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
     here = dict(provenance.hardware())

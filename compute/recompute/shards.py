@@ -183,7 +183,8 @@ def _file(bench: Bench, shard: Shard) -> Path:
 
 
 def _taken(bench: Bench, shard: Shard) -> bool:
-    """Return whether the shard exists or was fetched from the bucket; if so, prolong its life."""
+    """Return whether the shard exists or was fetched from the bucket; if so, touch it, so that it
+    does not expire."""
     file, there = _file(bench, shard), bench.store.bucket
     with contextlib.suppress(FileNotFoundError):
         os.utime(file)

@@ -27,7 +27,7 @@ _PARTS = {"name", "rankingkind", "embeddingvariantname", "system", "model", "tag
 _ODD = "no query or no documents in it, as others have: fix it"
 _ALL = (RUN, JUDGED, "")
 _Place = tuple[str, str, int]
-"""Role, part (name of the run) and line of the value that is being read."""
+"""Role (empty: not known yet), part (name of the run) and line of the value that is being read."""
 
 
 @dataclass
@@ -213,7 +213,7 @@ class _Found:
 
     def _list(self, documents: Any, place: _Place, query: str, beside: Mapping[str, Any]) -> None:
         """Read the list of documents of one query. Numbers come from the list, from a parallel list
-        in the row, or from the order."""
+        in the row, or from the order: a run's as scores, those of no known role as positions."""
         role, part, line = place
         rows = [*self._documents(documents, place, query)]
         self.empty += not rows

@@ -92,7 +92,7 @@ class Curve:
             self._go_on(step)
         for name, value in losses.items():
             self._held.setdefault(name, []).append(float(value))
-        if step % max(1, total // POINTS) == 0 or step == total:
+        if step % -(-total // POINTS) == 0 or step == total:
             means = {name: sum(values) / len(values) for name, values in self._held.items()}
             row = {"step": step, "total": total, "seconds": round(self.seconds, 3)}
             with self._file.open("a", encoding="utf-8") as file:

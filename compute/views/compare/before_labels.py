@@ -189,8 +189,9 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
         " out others."
     )
     texts = rows["doc_id"].map(two.texts(rows["doc_id"].tolist()))
-    rows, has_text = rows.assign(text=texts.fillna("")), bool(texts.notna().any())
-    columns = [Column("Document", "doc_id"), *[Column("Text", "text")] * has_text]
+    columns = [Column("Document", "doc_id")]
+    if texts.notna().any():
+        rows, columns = rows.assign(text=texts.fillna("")), [*columns, Column("Text", "text")]
     for title, side in zip(titles, "ab", strict=True):
         fields = f"n_{side}", f"share_{side}"
         columns.append(Column(f"Lists of {title}", fields, "{:,} ({:.0%})".format))

@@ -124,13 +124,15 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
 
 def further(task: Task, n_waiting: int, n_left: int, *, decided: bool) -> Iterator[Step]:
     """Yield a button that opens the task's next document if any wait. Else, unless the task is
-    decided, yield one that draws more of the `n_left` documents into it, up to its next look; if
-    it has no next look, yield a link to draw them on Judge."""
+    decided or no document is left, yield one that draws more of the `n_left` documents into it, up
+    to its next look; if it has no next look, yield a link to draw them on Judge."""
     if n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
-    elif not decided and (n := deciding.besides(task)):
+    elif decided or not n_left:
+        return
+    elif n := deciding.besides(task):
         yield Widget("draw", {"task": task.id, "n": min(n, n_left)})
-    elif not decided:
+    else:
         draw = Link("annotate", {"about": task.id})
         yield Button("Draw more documents to judge", draw, icon="arrow_forward")
 

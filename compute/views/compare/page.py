@@ -142,7 +142,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
-    """Yield the controls for A, B and the measure."""
+    """Yield the controls for A, B and the measure, whose values it returns."""
     own = runs if dataset == ALL else runs[runs["dataset"] == dataset]
     systems = sorted(set(own["system"]))
     noun = f"system on {dataset}"

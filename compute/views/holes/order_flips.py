@@ -156,7 +156,8 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
 
 
 def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
-    """Yield the column names of the systems, which start above their first cells."""
+    """Yield the column names of the systems, which start above their first cells; only cells below
+    the diagonal are drawn, so the last system has no column."""
     for place, title in enumerate(titles[:-1]):
         yield {
             "x": place - 0.45,

@@ -19,7 +19,8 @@ MOST_NAMED = 30
 def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
     """Draw systems by rank on the left and the right leaderboard, with rising lines in blue and
     falling ones in orange. `rows`: system, title, left, right (values), left_rank, right_rank (1 is
-    best; ties share a rank). If there are many systems, only those that move furthest are named."""
+    best; ties share a rank). `names`: those of the leaderboards. If there are many systems, only
+    those that move furthest are named."""
     look, rows = palette(theme), rows.sort_values(["left_rank", "right_rank"], ignore_index=True)
     rows = rows.assign(left_place=_places(rows, "left"), right_place=_places(rows, "right"))
     figure = go.Figure(layout=_layout(len(rows)))

@@ -23,8 +23,8 @@ _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "
 def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
     """Return every computed score with a published counterpart, the largest difference first:
     dataset, system, source, computed, published, difference (computed minus published), verdict,
-    reason (empty if they are equal). `ours`: dataset, system, value. `printed`: source, dataset,
-    system, value, suspect. `reasons`: rows of `published.reasons`."""
+    reason (empty if they are equal or none is known). `ours`: dataset, system, value. `printed`:
+    source, dataset, system, value, suspect. `reasons`: rows of `published.reasons`."""
     both = ours[["dataset", "system", "value"]].merge(
         printed, on=["dataset", "system"], suffixes=("", "_printed")
     )

@@ -34,10 +34,11 @@ def transaction(cursor: DuckDBPyConnection) -> Iterator[None]:
     cursor.begin()
     try:
         yield
-        cursor.commit()
     except BaseException:
         cursor.rollback()
         raise
+    # DuckDB itself rolls back what cannot be committed.
+    cursor.commit()
 
 
 def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConnection:

@@ -34,7 +34,8 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
     among all systems, each scored by the reduced judgements). The queries stay the same: a query
     that loses its last relevant document scores 0. Raises WrongInput as `bounds.measured` does."""
     top, gain = measured(lists, measure)
-    own, relevant = alone(top, top.filled & ~top.holes), top.gain > 0
+    judged, relevant = top.filled & ~top.holes, top.gain > 0
+    own = alone(top, judged)
     values = scored(top, gain)
     before = _means(values)
     numbers = range(len(top.systems))
@@ -42,7 +43,7 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
     frame = DataFrame(
         {
             "system": top.systems,
-            "n_judged": (~top.holes).sum(axis=(1, 2)),
+            "n_judged": judged.sum(axis=(1, 2)),
             "n_relevant": relevant.sum(axis=(1, 2)),
             "n_alone": own.sum(axis=(1, 2)),
             "n_relevant_alone": (own & relevant).sum(axis=(1, 2)),

@@ -32,6 +32,13 @@ def test_an_empty_rank_is_no_document_of_its_own() -> None:
     assert pools.alone(lists).sum(axis=2).tolist() == [[1, 0], [0, 2]]
 
 
+def test_an_empty_rank_is_no_judged_document() -> None:
+    top = tops(a={"q1": "x y"}, b={"q1": "x"}, c={"q2": "z"})
+    lists = holes.arrange(top, judged(q1={"x": 1, "y": 0}, q2={"y": 1}), 3)
+    found = pools.leave_one_out(lists, "nDCG@3").set_index("system")["n_judged"]
+    assert found.to_dict() == {"a": 2, "b": 1, "c": 0}
+
+
 def test_a_system_left_out_loses_what_it_alone_brought() -> None:
     second = 1 / math.log2(3)
     best, without_r = 2 + second, 1 + second

@@ -33,14 +33,14 @@ def holes(
     json: options.Json = False,
 ) -> int:
     """Print each run's unjudged share and the possible range of its score."""
-    bench, chosen = open_whole(), {"dataset": dataset, "system": system}
+    chosen = {"dataset": dataset, "system": system}
     of_score = chosen | {"measure": measure or "Hole@10"}
     if published:
-        frame = in_print(bench, judged, of_score)
+        frame = in_print(judged, of_score)
     elif returned_only:
-        frame = values(bench, judged, of_score, returned_only=True)
+        frame = values(open_whole(), judged, of_score, returned_only=True)
     else:
-        with cursor_of(bench, judged, dataset, {system} - {""}) as cursor:
+        with cursor_of(open_whole(), judged, dataset, {system} - {""}) as cursor:
             frame = _bounds(cursor, chosen, measure or "nDCG@10")
     return printable.show(frame, json)
 

@@ -19,6 +19,6 @@ def scores(
     """Print the mean score of each system on each dataset, computed or published."""
     chosen = {"dataset": dataset, "system": system, "measure": measure}
     if published:
-        return printable.show(in_print(open_whole(), judged, chosen), json)
+        return printable.show(in_print(judged, chosen), json)
     frame = values(open_whole(), judged, chosen, returned_only=returned_only)
     return printable.show(frame, json)

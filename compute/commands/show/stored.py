@@ -13,6 +13,7 @@ from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
 from compute.commands import groups, options
 from compute.commands.common import scored_by
+from compute.commands.opening import open_whole
 from compute.datasets import DATASETS
 from compute.evaluate import measures
 from compute.reading import database, judgement_sets
@@ -82,13 +83,13 @@ def values(
     return frame
 
 
-def in_print(bench: Bench, judged: groups.Judged, chosen: Mapping[str, str]) -> DataFrame:
+def in_print(judged: groups.Judged, chosen: Mapping[str, str]) -> DataFrame:
     """Return a row per published score. Raises Missing, naming the choice that has no scores, and
     WrongInput if judgements are chosen, too."""
     if judged.judgements != options.OFFICIAL:
         raise WrongInput("--judgements and --published exclude each other: leave one out")
     wanted: dict[str, Any] = {column: name or None for column, name in chosen.items()}
-    with cursor_of(bench, judged, chosen["dataset"]) as cursor:
+    with cursor_of(open_whole(), groups.Judged(), chosen["dataset"]) as cursor:
         frame = data_select.scores_shown(cursor, **wanted, published=True)
         if frame.empty:
             everything = data_select.scores_shown(cursor, published=True)

@@ -99,7 +99,7 @@ def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
     workflows.define(crew, worker)
     DBOS.listen_queues([queue.JOBS_QUEUE, *queues])
     DBOS.launch()
-    _take_over(crew.settings)
+    _take_over(crew.settings, worker)
     DBOS.register_queue(queue.JOBS_QUEUE, polling_interval_sec=0.5)
     for name in queues:
         # A task that waits for its shards does nothing else, so shards are handled beside it.
@@ -132,7 +132,7 @@ def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", 
                         "a newer Beirscope has migrated the store: update this one; %s ends", worker
                     )
                     return 1
-            _take_over(crew.settings)
+            _take_over(crew.settings, worker)
             stranded = _resume(crew, worker, stranded)
         except Unavailable as error:
             log.warning("%s", error)
@@ -161,11 +161,11 @@ def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
     return stranded - before
 
 
-def _take_over(settings: Settings) -> None:
+def _take_over(settings: Settings, worker: str) -> None:
     """Put the jobs of dead workers back into the queue, from which any worker takes them."""
     from dbos import DBOS
 
-    dead = workers.declare_dead(settings)
+    dead = workers.declare_dead(settings, worker)
     if dead:
         log.warning("taking over from %s", ", ".join(dead))
         # DBOS has no public call that moves a job only if it still belongs to the dead worker.

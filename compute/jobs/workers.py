@@ -105,11 +105,12 @@ def leave(settings: Settings, worker: str) -> None:
     tables.change(settings, delete(tables.workers).where(tables.workers.c.id == worker))
 
 
-def declare_dead(settings: Settings) -> list[str]:
+def declare_dead(settings: Settings, worker: str) -> list[str]:
     """Declare silent workers dead; return the ids of all dead workers with jobs. These include
-    those declared dead before, since the process that did so may have died, too."""
+    those declared dead before, since the process that did so may have died, too. `worker`, which
+    asks, is alive even if a busy machine let its heartbeat grow old."""
     rows = _rows(settings)
-    dead = [row.id for row in rows if _is_dead(settings, row)]
+    dead = [row.id for row in rows if row.id != worker and _is_dead(settings, row)]
     living = {row.id for row in rows} - set(dead)
     _mark(settings, [row.id for row in rows if row.id in dead and row.dead is None])
     status = tables.status.c

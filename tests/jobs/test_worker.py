@@ -14,13 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from compute import jobs
 from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
-from compute.jobs import queue
+from compute.jobs import queue, tables, workers
 from compute.jobs.matrix import known_datasets
 from compute.recompute import run
 from compute.store import state
@@ -178,6 +179,22 @@ def test_a_worker_that_is_silent_loses_its_jobs_and_ends(tmp_path: Path) -> None
             assert silent.wait(60) == 1
             until(lambda: not session(silent.pid), "the end of its hands")
             assert other.poll() is None
+
+
+def test_a_worker_that_a_busy_machine_starves_does_not_lose_its_jobs_to_itself(
+    tmp_path: Path,
+) -> None:
+    """Its heartbeat is as old as that of a dead one when it looks for the dead."""
+    store = tiny_home(tmp_path)
+    jobs.start(store, "run", ["bm25"], ["tiny"])
+    workers.register(store.settings, "starved", os.getpid())
+    old = tables.workers.c.heartbeat - int(3000 * workers.SILENCE)
+    tables.change(store.settings, update(tables.workers).values(heartbeat=old))
+    workers.declare_dead(store.settings, "starved")
+    assert workers.beat(store.settings, "starved")
+    tables.change(store.settings, update(tables.workers).values(heartbeat=old))
+    workers.declare_dead(store.settings, "another")
+    assert not workers.beat(store.settings, "starved")
 
 
 @pytest.mark.long

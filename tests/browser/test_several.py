@@ -236,7 +236,7 @@ def seen_after(busy: Busy, page: Page, watching: Page) -> float:
     page.keyboard.press("1")
     saved(page)
     n = len(busy.judging.store.added_judgements())
-    words = f"{n} added judgement{'s' if n > 1 else ''} by"
+    words = f"{n} added judgement{'s' if n > 1 else ''} ("
     shows = "words => document.body.innerText.includes(words) && Date.now()"
     at = watching.wait_for_function(shows, arg=words).json_value()
     return (at - max(page.evaluate("Object.values(window.acknowledged)"))) / 1000

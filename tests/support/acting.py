@@ -76,12 +76,16 @@ def settled(page: Page) -> None:
     page.wait_for_function(_SETTLED)
 
 
-def by_menu(page: Page, title: str) -> None:
-    """Open the page of a title as the menu and the tabs lead to it."""
-    wanted = next(one for one in menu.PAGES.values() if one.title == title)
-    # On a phone the menu is folded, and a name may stand in the page, too.
-    page.get_by_test_id("stTopNavLink").get_by_text(wanted.door, exact=True).click()
-    if wanted.tab:
+def by_menu(page: Page, title: str, *, from_title: str = "") -> None:
+    """Open the page of a title as the menu and the tabs lead to it: by one click from a page of
+    the same door, or if the door opens it."""
+    titles = {one.title: one for one in menu.PAGES.values()}
+    wanted, before = titles[title], titles.get(from_title)
+    same = before is not None and before.door == wanted.door
+    if not same:
+        # On a phone the menu is folded, and a name may stand in the page, too.
+        page.get_by_test_id("stTopNavLink").get_by_text(wanted.door, exact=True).click()
+    if wanted.tab and (same or not before):
         page.locator(".st-key-_tabs").get_by_role("link", name=wanted.tab, exact=True).click()
 
 

@@ -195,7 +195,7 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     figure.add_annotation(x=mean, y=1, **note)
     figure.update_layout(height=400, bargap=0, margin={"t": 24})
     across = "rank-biased overlap of a query's two lists"
-    figure.update_xaxes(title_text=across, range=[0, 1], **shared_axes.SHARES)
+    figure.update_xaxes(title_text=across, range=[0, 1], **shared_axes.SHARES, **shared_axes.BARE)
     figure.update_yaxes(title_text="queries", rangemode="tozero")
     return figure
 

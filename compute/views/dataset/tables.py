@@ -110,7 +110,7 @@ def _layout(
         barmode="overlay",
         bargap=0,
         margin={"r": 114 if theme == "print" else 92, "t": 30},
-        xaxis=axes.SHARES | across | {"zeroline": False},
+        xaxis=axes.SHARES | across | axes.BARE,
         yaxis=axes.names_down(titles, above=0.75, below=0.3, ticksuffix="  "),
     )
 

@@ -367,7 +367,7 @@ def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.
     figure.update_layout(annotations=_sides(gaps, titles, theme))
     figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08)
     across = "median words of A minus B, per query"
-    figure.update_xaxes(title_text=across, zeroline=True, range=[-reach, reach])
+    figure.update_xaxes(title_text=across, showgrid=False, range=[-reach, reach])
     figure.update_yaxes(title_text="queries", rangemode="tozero")
     return figure
 

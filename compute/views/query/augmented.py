@@ -56,7 +56,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
             hoverinfo="skip",
         )
     names = axes.names_down(shown["piece"].tolist(), longest=24)
-    figure.update_yaxes(names | {"range": None, "zeroline": None, "autorange": "reversed"})
+    figure.update_yaxes(names | {"range": None, "autorange": "reversed"})
     figure.update_xaxes(
         range=[0, 1.15], title="weight relative to the heaviest word", tickvals=[0, 0.5, 1]
     )

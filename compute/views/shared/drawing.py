@@ -3,10 +3,12 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from hashlib import sha256
 from typing import Any, NamedTuple, ParamSpec
 
 import plotly.graph_objects as go
 from pandas import DataFrame, Series
+from plotly.io.json import to_json_plotly
 
 from compute.base.bounded_cache import remembered
 from compute.views.shared import narrow_lists
@@ -19,9 +21,10 @@ COLUMN = 386
 
 
 class Drawing(NamedTuple):
-    """The call of a figure function that drew a figure."""
+    """The call that drew a figure."""
 
     function: Callable[..., go.Figure]
+    """A function decorated with `drawing`."""
     arguments: Mapping[str, Any]
     """Arguments by name, including `theme`."""
 
@@ -35,17 +38,13 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> go.Figure:
         arguments = signature.bind(*args, **kwargs).arguments
-        figure = _drawn(function, arguments)
+        theme: Any = arguments["theme"]
+        figure = function(*args, **kwargs).update_layout(template=template(theme))
         # Plotly does not draw attributes that begin with an underscore.
-        vars(figure)["_drawing"] = Drawing(function, arguments)
+        vars(figure)["_drawing"] = Drawing(drawn, arguments)
         return figure
 
     return drawn
-
-
-def _drawn(function: Callable[..., go.Figure], arguments: Mapping[str, Any]) -> go.Figure:
-    """Return the figure with the layout common to all figures of its theme."""
-    return function(**arguments).update_layout(template=template(arguments["theme"]))
 
 
 def in_lists(
@@ -65,10 +64,10 @@ def in_lists(
 def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
     """Return a matrix as ranked lists, or None; if `narrow`, also None for a matrix that fits."""
     made: Drawing | None = vars(figure).get("_drawing")
-    said = getattr(made.function, "said", None) if made else None
-    if made is None or said is None or (narrow and vars(made.function)["fits"]):
+    about = vars(inspect.unwrap(made.function)) if made else {}
+    if made is None or "said" not in about or (narrow and about["fits"]):
         return None
-    return said(**made.arguments)
+    return about["said"](**made.arguments)
 
 
 def numbers(figure: go.Figure) -> dict[str, DataFrame]:
@@ -78,8 +77,8 @@ def numbers(figure: go.Figure) -> dict[str, DataFrame]:
 
 
 def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:
-    """Redraw the figure in another theme, or copy it if it cannot be redrawn. If `narrow`, a
-    function that takes `narrow` draws it for one column."""
+    """Return the figure in another theme, or a copy if it cannot be redrawn. If `narrow`, a
+    function that takes `narrow` draws it for one column. Callers must not change it."""
     made: Drawing | None = vars(figure).get("_drawing")
     if made is None:
         return go.Figure(figure)
@@ -89,7 +88,7 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
         other["chosen"] = None if isinstance(chosen, tuple) else type(chosen)()
     if narrow and "narrow" in inspect.signature(made.function).parameters:
         other["narrow"] = True
-    return _drawn(made.function, {**made.arguments, **other})
+    return made.function(**{**made.arguments, **other})
 
 
 def written(figure: go.Figure, *, clicked: bool) -> str:
@@ -99,8 +98,29 @@ def written(figure: go.Figure, *, clicked: bool) -> str:
         if clicked and figure.layout.clickmode is None:  # pyrefly: ignore
             # Streamlit sets this only after the figure is drawn, so earlier clicks would be lost.
             figure.update_layout(clickmode="event+select")
-        kept[clicked] = figure.to_json(validate=False)
+        kept[clicked] = _written(figure)
     return kept[clicked]
+
+
+def _written(figure: go.Figure) -> str:
+    """Write a figure so that a browser draws it once. Streamlit soon gives Plotly a copy of it, in
+    which Plotly takes a template and typed arrays for changed, and without a revision any array."""
+    layout: Any = figure.layout.to_plotly_json()
+    usual = layout.pop("template")["layout"]
+    note, axes = usual.pop("annotationdefaults"), {"xaxis": {}, "yaxis": {}}
+    own = {name: _over(usual.get(name[:5]), value) for name, value in (axes | layout).items()}
+    own["annotations"] = [note | one for one in layout.get("annotations", ())]
+    data = [one.to_plotly_json() for one in figure.data]
+    content = to_json_plotly({"data": data, "layout": _over(usual, own)})
+    revision = sha256(content.encode()).hexdigest()[:16]
+    return f'{content[:-2]},"datarevision":"{revision}"{content[-2:]}'
+
+
+def _over(usual: Any, own: Any) -> Any:
+    """Return a figure's value with what a template adds to it."""
+    if not (isinstance(usual, dict) and isinstance(own, dict)):
+        return own
+    return usual | {name: _over(usual.get(name), value) for name, value in own.items()}
 
 
 def behind(figure: go.Figure) -> dict[str, DataFrame]:

@@ -248,7 +248,11 @@ def precise(value: float, *, with_sign: bool = False) -> str:
 
 
 def _axis(look: Palette) -> dict[str, Any]:
+    # With a colour of their own, Plotly would draw lines that no figure asks for.
     return {
+        "showgrid": True,
+        "showline": False,
+        "zeroline": True,
         "gridcolor": look.line,
         "linecolor": look.line,
         "zerolinecolor": look.muted,

@@ -62,16 +62,16 @@ def seconds(browser: Browser, server: Server, address: Address) -> float:
 
 
 def clicks(browser: Browser, server: Server, times: int) -> Iterator[tuple[str, float]]:
-    """Every page in turn, so often, by a click on its name in one session: its title, and seconds
-    from the click until it is whole. For a page behind a tab it is the click on the tab."""
+    """Every page in turn, so often, by a click on its name in the menu or among the tabs, in one
+    session: its title, and seconds from the click until it is whole."""
     titles = list(TITLES.values())
     with _window(browser) as window:
         window.goto(f"http://{server.host}/", wait_until="commit")
         _whole(window)
         for _ in range(times):
-            for title in [*titles[1:], titles[0]]:
+            for before, title in zip(titles, [*titles[1:], titles[0]], strict=True):
                 window.evaluate("title => { window.wanted = title; }", title)
-                by_menu(window, title)
+                by_menu(window, title, from_title=before)
                 whole = _whole(window)
                 yield title, (whole - window.evaluate("window.clicked")) / 1000
 

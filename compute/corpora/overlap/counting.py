@@ -95,8 +95,7 @@ group by term
 _HASHED = "(hash(term) >> 56)::utinyint as hash, *"
 HASHES = 256
 _MERGED = """
-insert into counted
-select any_value(n), term, sum(count)
+select any_value(n) as n, term, sum(count)::bigint as count
 from read_parquet($files) where hash between $first and $last
 group by term
 """
@@ -233,19 +232,21 @@ def counted(
     pieces: Path | None = None,
     every: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """Open a database with the table `counted`: counts of one kind for a file of documents (n,
+    """Open a database with the view `counted`: counts of one kind for a file of documents (n,
     term, count). It covers all units of the kind, or only `units`. If `pieces` has the counts of
     all documents by slice, no document is read. With `every`, words of every script are counted."""
-    with _database(now, every) as connection:
-        connection.from_arrow(_TERMS.empty_table()).create("counted")
+    # Of a table in memory, 3 MB per million terms stay there even when its content is on disk.
+    with _database(now, every) as connection, scratch.folder(now.home, "counting-") as folder:
         for unit in units or [name for name, unit in UNITS.items() if unit.kind == kind]:
             watched = partial(_watched, progress, connection, f"% of the {unit}")
             if pieces is None:
                 slices = _slices(connection, str(documents), slice_words)
-                _count(connection, unit, slices, watched, now)
+                _count(connection, unit, slices, watched, folder)
             else:
                 with watched(0, 1):
-                    _merge(connection, sorted(pieces.glob(f"{unit}-*.parquet")))
+                    _merge(connection, sorted(pieces.glob(f"{unit}-*.parquet")), folder, unit)
+        merged = sorted(map(str, folder.glob("counted-*")))
+        connection.read_parquet(merged).create_view("counted")
         yield connection
 
 
@@ -292,20 +293,17 @@ def _count(
     unit: str,
     slices: Sequence[Slice],
     watched: Watched,
-    now: Settings,
+    folder: Path,
 ) -> None:
-    """Add the terms of a unit to `counted`; counts of several slices are merged on disk."""
-    if len(slices) == 1:
+    """Count the terms of a unit into files of a folder, as `_merge` does."""
+    number = len(slices)
+    if number == 1:
         with watched(0, 1):
-            _terms(connection, unit, slices[0]).insert_into("counted")
+            _terms(connection, unit, slices[0]).write_parquet(str(folder / f"counted-{unit}"))
         return
-    with scratch.folder(now.home, "counting-") as folder:
-        number = len(slices)
-        files = _write_slices(
-            connection, unit, slices, folder, lambda done, of: watched(done, of + 1)
-        )
-        with watched(number, number + 1):
-            _merge(connection, files)
+    files = _write_slices(connection, unit, slices, folder, lambda at, of: watched(at, of + 1))
+    with watched(number, number + 1):
+        _merge(connection, files, folder, unit)
 
 
 def _write_slices(
@@ -325,13 +323,15 @@ def _write_slices(
     return files
 
 
-def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
-    """Add the counts of slices to `counted`, one range of hashes at a time."""
+def _merge(connection: DuckDBPyConnection, files: Sequence[Path], folder: Path, unit: str) -> None:
+    """Add up the counts of slices, one range of hashes at a time, each into a file of its own."""
     rows = sum(pq.read_metadata(file).num_rows for file in files)
     step = max(HASHES * MERGED // max(rows, MERGED), 1)
     for first in range(0, HASHES, step):
         about = {"files": list(map(str, files)), "first": first, "last": first + step - 1}
-        connection.execute(_MERGED, about)
+        connection.sql(_MERGED, params=about).write_parquet(
+            str(folder / f"counted-{unit}-{first:03}")
+        )
 
 
 def _terms(connection: DuckDBPyConnection, unit: str, part: Slice) -> DuckDBPyRelation:

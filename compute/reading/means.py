@@ -118,7 +118,8 @@ def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: P
     tops = {(part.dataset, part.system): part for part in parts if part.kind == "top"}
     # A part without scores has no means to remember, and would count as unseen each time.
     scored = [part for part in parts if part.kind == "scores" and part.rows]
-    keys = {_key(part, tops.get((part.dataset, part.system))): part for part in scored}
+    ids = {name: top.id for name, top in tops.items()}
+    keys = {f"{part.id} {ids.get((part.dataset, part.system), '')}": part for part in scored}
     known = _remembered(home)
     wanted = [key in keys for key in known["parts"].to_pylist()]
     known = known.filter(pa.array(wanted, pa.bool_()))
@@ -133,10 +134,6 @@ def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: P
     rows = connection.from_arrow(known.drop_columns(["parts"]))
     rows.order("dataset, system, measure").create("means")
     connection.execute(MEANS_OF_MEANS)
-
-
-def _key(scores: Part, top: Part | None) -> str:
-    return f"{scores.id} {top.id if top else ''}"
 
 
 def _counted(

@@ -17,7 +17,8 @@ def start(store: Store, datasets: Sequence[str]) -> None:
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
     with st.expander("Score, count or cluster stored data", icon=":material/calculate:"):
-        kind = st.selectbox("Work", KINDS, format_func=_said, key="_other_kind", width=520)
+        of = {kind: f"{kind}: {jobs.KINDS[kind].text}" for kind in KINDS}
+        kind = st.selectbox("Work", KINDS, format_func=of.__getitem__, key="_other_kind", width=520)
         titles = dataset_facts.titles()
         look = {"format_func": lambda name: titles.get(name, name), "key": "_other_datasets"}
         names = st.multiselect("Datasets", datasets, width=520, **look)
@@ -31,7 +32,3 @@ def start(store: Store, datasets: Sequence[str]) -> None:
             st.session_state["_other"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."
         if said := st.session_state.get("_other"):
             st.markdown(escaping.text(said))
-
-
-def _said(kind: str) -> str:
-    return f"{kind}: {jobs.KINDS[kind].text}"

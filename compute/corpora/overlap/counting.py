@@ -329,9 +329,8 @@ def _merge(connection: DuckDBPyConnection, files: Sequence[Path], folder: Path, 
     step = max(HASHES * MERGED // max(rows, MERGED), 1)
     for first in range(0, HASHES, step):
         about = {"files": list(map(str, files)), "first": first, "last": first + step - 1}
-        connection.sql(_MERGED, params=about).write_parquet(
-            str(folder / f"counted-{unit}-{first:03}")
-        )
+        file = str(folder / f"counted-{unit}-{first:03}")
+        connection.sql(_MERGED, params=about).write_parquet(file)
 
 
 def _terms(connection: DuckDBPyConnection, unit: str, part: Slice) -> DuckDBPyRelation:

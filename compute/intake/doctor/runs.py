@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
@@ -59,7 +58,7 @@ def examine(
     """Count the content of a run file, report its faults, and compare it with a dataset if one is
     given. `held` is the file's content if it is not in TREC's format. Raises Missing or WrongInput
     for a file that cannot be read further."""
-    table = held.as_run() if held else _surveyed(path, tally)
+    table = held.as_run() if held else lines.survey(path, line_of(path, ranks=True), tally).table
     if not table.num_rows:
         return
     if against:
@@ -84,10 +83,6 @@ def examine(
             Ids(database, what, file).remark(tally)
         if against:
             hold_run(database, file, tally, against)
-
-
-def _surveyed(path: Path, tally: Tally) -> pa.Table:
-    return lines.survey(path, line_of(path, ranks=True), tally).table
 
 
 def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:

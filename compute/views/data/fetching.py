@@ -24,14 +24,10 @@ def _here(rows: DataFrame) -> Series:
     return rows["here"].where(rows["here"] != "", "–")
 
 
-def _size(n: float) -> str:
-    return "–" if isna(n) or not n else sized(int(n))
-
-
 FETCHABLE = (
     Column("Archive", "archive"),
     Column("Here", "here"),
-    Column("To fetch", "size", _size, "bytes"),
+    Column("To fetch", "size", lambda n: "–" if isna(n) or not n else sized(int(n)), "bytes"),
     Column("Documents", "documents", "localized"),
     Column("Language", "language"),
     Column("Licence", "licence"),

@@ -91,15 +91,11 @@ def given(labels: Mapping[str, int]) -> str:
     return ", ".join(f"{person} {grade}" for person, grade in sorted(labels.items()))
 
 
-def _settled(grade: Any) -> str:
-    return "" if pd.isna(grade) else str(grade)
-
-
 DISAGREEMENTS = (
     Column("Query", "query_id"),
     Column("Document", "doc_id"),
     Column("Grades", "labels"),
-    Column("Settled", "settled", _settled),
+    Column("Settled", "settled", lambda grade: "" if pd.isna(grade) else str(grade)),
 )
 """Columns of the table of pairs with different grades."""
 

@@ -72,12 +72,9 @@ def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
         ways.setdefault(", ".join(names), []).append(way)
     if len(ways) == 1:
         return f"{next(iter(ways))} ranks first under all {len(by_way)} averages."
-    told = "; ".join(f"{names} by {', '.join(map(_called, of))}" for names, of in ways.items())
+    named = {name: ", ".join(map(WAYS.__getitem__, of)) for name, of in ways.items()}
+    told = "; ".join(f"{name} by {of}" for name, of in named.items()).replace("<br>", " ")
     return f"The first rank depends on the average: {told}."
-
-
-def _called(way: str) -> str:
-    return WAYS[way].replace("<br>", " ")
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:

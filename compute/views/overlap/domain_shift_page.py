@@ -204,16 +204,13 @@ def _systems(
     baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)
     others = [name for name in names if name != baseline]
     # Lexical systems come last, since they have no training set.
-    likely = sorted((name for name in others if name in able), key=_is_lexical)
+    lexical = {name for name, system in SYSTEMS.items() if system.family == "lexical"}
+    likely = sorted((name for name in others if name in able), key=lambda name: name in lexical)
     first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
     look |= {"empty": said, "known": names}
     chosen = yield Many(f"{prefix}systems", "Systems", others, first, width=330, **look)
     return chosen or first, baseline
-
-
-def _is_lexical(name: str) -> bool:
-    return name in SYSTEMS and SYSTEMS[name].family == "lexical"
 
 
 def _titles(ask: Ask, systems: Sequence[str]) -> dict[str, str]:

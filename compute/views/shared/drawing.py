@@ -105,12 +105,12 @@ def written(figure: go.Figure, *, clicked: bool) -> str:
 def _written(figure: go.Figure) -> str:
     """Write a figure so that a browser draws it once. Streamlit soon gives Plotly a copy of it, in
     which Plotly takes a template and typed arrays for changed, and without a revision any array."""
-    layout: Any = figure.layout.to_plotly_json()
+    layout: Any = figure.layout.to_plotly_json()  # pyrefly: ignore
     usual = layout.pop("template")["layout"]
     note, axes = usual.pop("annotationdefaults"), {"xaxis": {}, "yaxis": {}}
     own = {name: _over(usual.get(name[:5]), value) for name, value in (axes | layout).items()}
     own["annotations"] = [note | one for one in layout.get("annotations", ())]
-    data = [one.to_plotly_json() for one in figure.data]
+    data = [one.to_plotly_json() for one in figure.data]  # pyrefly: ignore
     content = to_json_plotly({"data": data, "layout": _over(usual, own)})
     revision = sha256(content.encode()).hexdigest()[:16]
     return f'{content[:-2]},"datarevision":"{revision}"{content[-2:]}'

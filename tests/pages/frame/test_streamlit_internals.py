@@ -45,12 +45,11 @@ def test_a_figure_is_sent_as_it_was_written() -> None:
         import plotly.graph_objects as go
         import streamlit as st
 
-        from compute.views.shared.drawing import written
         from pages._shared.streamlit_internals import Written
 
         figure = go.Figure(go.Bar(x=[1, 2], y=[3.5, None]), {"height": 90})
         st.plotly_chart(figure, key="theirs", theme=None)
-        sent = Written(written(figure, clicked=False), {"width": None, "height": 90})
+        sent = Written(figure.to_json(), {"width": None, "height": 90})
         st.plotly_chart(sent, key="ours", theme=None)
 
     theirs, ours = AppTest.from_function(page).run().get("plotly_chart")

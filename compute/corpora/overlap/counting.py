@@ -40,8 +40,10 @@ from compute.store.freshness import by_kind
 from compute.store.loading import Bench, Loaded, Progress, quiet
 from compute.store.store import Part, Store
 
-MEMORY = "600MB"
-"""Memory limit of DuckDB, beyond which it uses the disk. The process needs about 200 MB more."""
+MEMORY = 600
+"""DuckDB's limit in MB, beyond which it uses the disk. The process needs about 200 MB more."""
+SORTED_AT_ONCE = 500_000
+"""Terms per MB of memory while all are sorted; a billion did not fit into MEMORY."""
 SLICE_WORDS = 25_000_000
 """Number of words counted at a time; bigrams of twice as many did not fit into MEMORY."""
 MERGED = 1_000_000
@@ -246,6 +248,8 @@ def counted(
                 with watched(0, 1):
                     _merge(connection, sorted(pieces.glob(f"{unit}-*.parquet")), folder, unit)
         merged = sorted(map(str, folder.glob("counted-*")))
+        terms = sum(pq.read_metadata(file).num_rows for file in merged)
+        connection.execute(f"set memory_limit = '{max(MEMORY, terms // SORTED_AT_ONCE)}MB'")
         connection.read_parquet(merged).create_view("counted")
         yield connection
 
@@ -253,7 +257,9 @@ def counted(
 @contextmanager
 def _database(now: Settings, every: bool) -> Iterator[DuckDBPyConnection]:
     """Open a database with the tokenising functions; with `every`, for every script."""
-    with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
+    with closing(
+        scratch_database.scratch(now, memory=f"{MEMORY}MB", threads=THREADS)
+    ) as connection:
         connection.execute("set preserve_insertion_order = false")
         # DuckDB reports progress only with its progress bar enabled.
         connection.execute("set enable_progress_bar = true")
@@ -289,11 +295,7 @@ Watched = Callable[[int, int], AbstractContextManager[None]]
 
 
 def _count(
-    connection: DuckDBPyConnection,
-    unit: str,
-    slices: Sequence[Slice],
-    watched: Watched,
-    folder: Path,
+    connection: DuckDBPyConnection, unit: str, slices: list[Slice], watched: Watched, folder: Path
 ) -> None:
     """Count the terms of a unit into files of a folder, as `_merge` does."""
     number = len(slices)

@@ -287,11 +287,6 @@ def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
     return keys
 
 
-def movement(found: RankedPairs) -> Values:
-    """Return the expected change by which `impact` sorts, for each unjudged pair."""
-    return _Movement.of(lambda: iter([found])).of_holes(found)
-
-
 @dataclass(frozen=True)
 class _Movement:
     """Everything besides a document's own ranks that determines how much it can change scores."""

@@ -237,10 +237,6 @@ def _pick(pick: records.Pick) -> str:
     return name
 
 
-def _widget(widget: records.Widget) -> Any:
-    return page_run.current().widgets[widget.name](**widget.values)
-
-
 def _heading(heading: records.Heading) -> None:
     st.header(escaping.text(heading.text), anchor=False)
 
@@ -249,22 +245,6 @@ def _text(text: records.Text) -> None:
     icon = f":material/{text.icon}: " if text.icon else ""
     words = f"**{escaping.text(text.text)}**" if text.bold else escaping.text(text.text)
     st.markdown(icon + words, width=text.width)  # pyrefly: ignore
-
-
-def _message(message: records.Message) -> None:
-    st.info(escaping.text(message.text))
-
-
-def _code(code: records.Code) -> None:
-    st.code(code.text, language=None)
-
-
-def _prose(prose: records.Prose) -> None:
-    st.markdown(prose.text, width=prose.width or "stretch")
-
-
-def _passage(passage: records.Passage) -> None:
-    st.html(text.document(passage.title, passage.text, passage.query))
 
 
 def _static(static: records.Static) -> None:
@@ -410,13 +390,13 @@ _DRAWN: Mapping[type, Callable[[Any], Any]] = {
     records.Slide: pickers.slide,
     records.Words: pickers.words,
     records.Pick: _pick,
-    records.Widget: _widget,
+    records.Widget: lambda widget: page_run.current().widgets[widget.name](**widget.values),
     records.Heading: _heading,
     records.Text: _text,
-    records.Message: _message,
-    records.Code: _code,
-    records.Prose: _prose,
-    records.Passage: _passage,
+    records.Message: lambda message: st.info(escaping.text(message.text)),
+    records.Code: lambda code: st.code(code.text, language=None),
+    records.Prose: lambda prose: st.markdown(prose.text, width=prose.width or "stretch"),
+    records.Passage: lambda shown: st.html(text.document(shown.title, shown.text, shown.query)),
     records.Static: _static,
     records.Note: drawing.note,
     records.Legends: _legends,

@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.judgements import orders
-from compute.judgements.orders import ORDERS, Framed, expected_gain, lists, movement, openness, pool
+from compute.judgements.orders import ORDERS, Framed, expected_gain, impact, lists, openness, pool
 from compute.reading.database import open_version
 from compute.views.annotate.select import StoredTops
 from tests.support.ranked_lists import FEWER, PAIR, TOP, grades, judged, ranked, tops
@@ -63,6 +63,11 @@ def test_move_to_front_goes_on_where_relevant_documents_were_found() -> None:
     assert placed("move-to-front", top, answers) == ["x1", "y1", "x2", "y2"]
     answers = judged(q1={"r": 1, "n": 0, "x1": 2})
     assert placed("move-to-front", top, answers) == ["x2", "y1", "y2"]
+
+
+def movement(found: orders.RankedPairs) -> np.ndarray:
+    """The expected change by which the order sorts, for each unjudged pair."""
+    return -impact(lambda: iter([found]), 10, 0)(found)[1]
 
 
 def test_impact_of_a_pair_by_hand() -> None:

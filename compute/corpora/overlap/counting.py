@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,10 @@ from compute.store.store import Part, Store
 
 MEMORY = 600
 """DuckDB's limit in MB, beyond which it uses the disk. The process needs about 200 MB more."""
-SORTED_AT_ONCE = 500_000
-"""Terms per MB of memory while all are sorted; a billion did not fit into MEMORY."""
+SORTED = 10_000_000
+"""Number of terms sorted at a time; a billion at once needed 2 GB of memory and 40 GB of disk."""
+SAMPLE = 100_000
+"""Number of terms drawn to divide all terms into ranges of about the same size."""
 SLICE_WORDS = 25_000_000
 """Number of words counted at a time; bigrams of twice as many did not fit into MEMORY."""
 MERGED = 1_000_000
@@ -100,8 +103,22 @@ _MERGED = """
 select any_value(n) as n, term, sum(count)::bigint as count
 from read_parquet($files) where hash between $first and $last
 group by term
+order by count desc, term
 """
-_SORTED = "select n, term, count from counted order by n, count desc, term"
+_MARKS = f"""
+select count, term
+from (select * from counted using sample reservoir({SAMPLE} rows) repeatable (1))
+where n = $n
+order by count desc, term
+"""
+_RANGE = """
+select n, term, count from counted
+where n = $n and count between $least and $most and {}
+order by count desc, term
+"""
+_WITHIN = "(count < $most or term >= $first) and (count > $least or term < $end)"
+# The same if both counts are equal: DuckDB then skips the blocks of a file without these terms.
+_TERMS_WITHIN = "term >= $first and term < $end"
 
 
 @dataclass(frozen=True)
@@ -215,7 +232,7 @@ def count(
                 )
                 publication.add(
                     kind,
-                    connection.sql(_SORTED).to_arrow_reader(BATCH),
+                    pa.RecordBatchReader.from_batches(_TERMS, in_order(connection)),
                     dataset=dataset.collection,
                     fingerprint=called[kind],
                     provenance=about,
@@ -248,10 +265,22 @@ def counted(
                 with watched(0, 1):
                     _merge(connection, sorted(pieces.glob(f"{unit}-*.parquet")), folder, unit)
         merged = sorted(map(str, folder.glob("counted-*")))
-        terms = sum(pq.read_metadata(file).num_rows for file in merged)
-        connection.execute(f"set memory_limit = '{max(MEMORY, terms // SORTED_AT_ONCE)}MB'")
         connection.read_parquet(merged).create_view("counted")
         yield connection
+
+
+def in_order(connection: DuckDBPyConnection, at_once: int = SORTED) -> Iterator[pa.RecordBatch]:
+    """Read the view `counted` by n, falling count and term, about `at_once` terms at a time."""
+    sizes = "select n, count(*) from counted group by n order by n"
+    for n, size in connection.execute(sizes).fetchall():
+        marks = connection.execute(_MARKS, {"n": n}).fetchall() if size > at_once else []
+        marks = marks[:: max(len(marks) * at_once // size, 1)][1:]
+        ends = [(np.iinfo(np.int64).max, ""), *marks, (0, "")]
+        for (most, first), (least, end) in pairwise(ends):
+            about = {"n": n, "most": most, "first": first, "least": least, "end": end}
+            within = _TERMS_WITHIN if most == least else _WITHIN
+            terms = connection.sql(_RANGE.format(within), params=about)
+            yield from terms.to_arrow_reader(BATCH)
 
 
 @contextmanager

@@ -151,9 +151,6 @@ class Drawn(Walk):
     def _code(self, code: records.Code) -> str:
         return f'<pre tabindex="0">{escape(code.text)}</pre>'
 
-    def _prose(self, prose: records.Prose) -> str:
-        return f'<div class="text">{_MARKDOWN.render(prose.text)}</div>'
-
     def _note(self, note: records.Note) -> str:
         narrow = note.narrow()
         if narrow == note:
@@ -168,12 +165,6 @@ class Drawn(Walk):
             for theme in figures.THEMES
         )
         return f'<div class="{name}">{"".join(drawn)}</div>'
-
-    def _passage(self, passage: records.Passage) -> str:
-        return text.document(passage.title, passage.text, passage.query)
-
-    def _static(self, static: records.Static) -> str:
-        return _table(records.Table("", "", static.rows))
 
     def _button(self, button: records.Button) -> str:
         way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
@@ -286,11 +277,11 @@ _PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
     records.Text: Drawn._text,
     records.Message: Drawn._message,
     records.Code: Drawn._code,
-    records.Prose: Drawn._prose,
-    records.Passage: Drawn._passage,
+    records.Prose: lambda _, prose: f'<div class="text">{_MARKDOWN.render(prose.text)}</div>',
+    records.Passage: lambda _, shown: text.document(shown.title, shown.text, shown.query),
     records.Note: Drawn._note,
     records.Legends: Drawn._legends,
-    records.Static: Drawn._static,
+    records.Static: lambda _, static: _table(records.Table("", "", static.rows)),
     records.Button: Drawn._button,
     records.Widget: Drawn._widget,
     records.Figure: Drawn._figure,

@@ -20,10 +20,6 @@ class Control:
         raise NotImplementedError
 
 
-def _no_advice(name: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class Choice(Control):
     """A control that chooses one of several options."""
@@ -32,7 +28,7 @@ class Choice(Control):
     default: str | None = None
     noun: str = ""
     """Noun for an option, used in the message on an unknown one; by default the label."""
-    advice: Callable[[str], str] = _no_advice
+    advice: Callable[[str], str] = lambda _: ""
     """Next step for an unknown name; if it is empty, similar names are shown."""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.corpora import overlap
-from compute.corpora.overlap.counting import SLICE_WORDS, counted
+from compute.corpora.overlap.counting import SLICE_WORDS, counted, in_order
 from compute.corpora.overlap.tokens import tokeniser_record
 from compute.corpora.word_pieces import word_pieces
 from compute.intake import imports
@@ -144,6 +144,22 @@ def test_a_corpus_counted_in_slices_has_the_same_counts(folder: Path) -> None:
     assert whole[1]["die"] == 40
     # Nothing of the slices stays.
     assert list((folder / "tmp").glob("counting-*")) == []
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5, 100])
+def test_terms_are_in_the_same_order_however_many_are_sorted_at_once(
+    folder: Path, at_once: int
+) -> None:
+    texts = [("", f"{'a ' * 3}b b {word} c{word}") for word in ("x", "y", "é", "日")]
+    file = documents(folder / "order.parquet", texts)
+    with counted("ngrams", file, Settings(home=folder), slice_words=4) as connection:
+        found = [row for batch in in_order(connection, at_once) for row in batch.to_pylist()]
+    expected = [
+        {"n": n, "term": term, "count": count}
+        for n, counts in enumerate(plain(texts), 1)
+        for term, count in sorted(counts.items(), key=lambda one: (-one[1], one[0].encode()))
+    ]
+    assert found == expected
 
 
 def stored(store: Store, kind: str = "ngrams") -> Part:

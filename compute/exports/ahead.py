@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import product
+from functools import cache, partial
 
 from compute.base import settings
 from compute.base.errors import BeirscopeError
@@ -39,25 +39,30 @@ LONGEST = 900.0
 
 def addresses(ask: Ask) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the pages in VARIED with the values of their controls, usual values first."""
-    found = []
+    found, options = [], cache(partial(_options, ask))
     for page, keys in VARIED:
-        options = [list(enumerate(_options(ask, page, key))) for key in keys]
-        for values in product(*options):
-            named = {key: value for key, (_, value) in zip(keys, values, strict=True) if value}
-            found.append((sum(place > 0 for place, _ in values), page, named))
+        ways: list[tuple[int, dict[str, str]]] = [(0, {})]
+        for key in keys:
+            ways = [
+                (unusual + (place > 0), named | ({key: value} if value else {}))
+                for unusual, named in ways
+                for place, value in enumerate(options(page, key, named.get("dataset", "")))
+            ]
+        found += [(unusual, page, named) for unusual, named in ways]
     for _, page, named in sorted(found, key=lambda one: one[0]):
         yield page, named
 
 
-def _options(ask: Ask, page: str, key: str) -> list[str]:
-    """Return the values of a control, usual ones first; an empty value if the page lacks it."""
+def _options(ask: Ask, page: str, key: str, dataset: str) -> list[str]:
+    """Return the values of a control for a dataset (or the usual one if it is empty), usual values
+    first; an empty value if the page lacks the control."""
     if key == "dataset":
         runs = [part.dataset for part in ask.parts() if part.kind == "hits"]
         return list(dict.fromkeys(runs)) or [""]
     if key == "measure":
         return ask.measures()
     with contextlib.suppress(BeirscopeError):
-        found = control(PAGES[page], ask, key)
+        found = control(PAGES[page], ask, key, **({"dataset": dataset} if dataset else {}))
         if isinstance(found, Choice):
             return list(dict.fromkeys([found.value(None), *found.options]))
     return [""]

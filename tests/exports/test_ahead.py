@@ -34,6 +34,15 @@ def test_usual_addresses_come_first_and_all_open(bench: Bench) -> None:
             prepare(PAGES[page], ask, **named)
 
 
+def test_each_dataset_has_its_own_systems(bench: Bench) -> None:
+    filled.take(bench, {"later": filled.RUNS["plain"]}, "second")
+    with opened(bench.store) as ask:
+        maps = [named for page, named in ahead.addresses(ask) if page == "map"]
+    own = {"tiny": set(filled.RUNS), "second": {"later"}}
+    for name, systems in own.items():
+        assert {one["system"] for one in maps if one["dataset"] == name} == systems
+
+
 @pytest.mark.long
 def test_a_version_is_prepared_once_by_a_process_of_its_own(bench: Bench) -> None:
     home = bench.settings.home

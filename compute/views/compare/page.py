@@ -216,7 +216,7 @@ def _scored(view: View) -> Steps:
 
 
 def _unjudged(view: View) -> Steps:
-    """Yield in-domain systems and unjudged shares; return Hole@10 of each query."""
+    """Yield in-domain systems and unjudged shares; return hole_a and hole_b of each query."""
     two = dict(zip((view.a, view.b), view.titles, strict=True))
     yield Note([in_domain.said(view.ask, view.dataset, two)])
     holes = view.ask(select.pairs, measure=HOLES, **view.asked)
@@ -224,7 +224,7 @@ def _unjudged(view: View) -> Steps:
         names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}
         link = Button("Possible range", Link("holes", names))
         yield Row([Text(told, width="content"), link], aligned="center")
-    return holes
+    return holes.rename(columns={"value_a": "hole_a", "value_b": "hole_b"})
 
 
 def _unanswered(view: View) -> list[str]:
@@ -377,8 +377,8 @@ def _most_different(
         return
     some = {} if order == comparing.BY_RANKING else {"queries": of(both)}
     rows = comparing.most_different(both, alike(**some), order, SHOWN).astype({"shared": "Int64"})
-    keys, names = ["dataset", "query_id"], {"value_a": "hole_a", "value_b": "hole_b"}
-    rows = rows.merge(holes.rename(columns=names)[[*keys, *names.values()]], "left", keys)
+    keys, own = ["dataset", "query_id"], holes[holes["query_id"].isin(rows["query_id"])]
+    rows = rows.merge(own[[*keys, "hole_a", "hole_b"]], "left", keys)
     yield Table(
         "different",
         "Queries that differ most",

@@ -142,6 +142,9 @@ def test_only_contenders_need_the_overlap_of_their_lists(seed: int) -> None:
     most = differences.most_different(both, alike, differences.BY_MEASURE, 7)
     found = differences.most_different(both, some, differences.BY_MEASURE, 7)
     assert_frame_equal(found, most, check_dtype=False)
+    gaps = both.merge(alike).assign(gap=-both["difference"].abs())
+    in_full = gaps.sort_values(["gap", "rbo", "dataset", "query_id"]).head(7)
+    assert found["query_id"].tolist() == in_full["query_id"].tolist()
     assert len(some) < len(alike) or (both["difference"].abs() == 1).sum() > 53
 
 

@@ -20,9 +20,10 @@ _LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
 
 @contextmanager
 def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
-    """Create an empty private folder for the with-block; if the process dies, it is deleted later.
-    A lock file next to it stays locked for as long; the lock ends with the process."""
+    """Create an empty private folder for the with-block; if the process dies, the next one that
+    creates a folder deletes it. A lock file next to it stays locked until the process ends."""
     make_folder(home / place)
+    sweep(home)  # for these may need the room that left ones take
     with ExitStack() as held:
         # While this lock is held, no `sweep` runs between creating the lock file and the folder.
         with locked(_gate(home), shared=True):

@@ -25,6 +25,7 @@ LARGEST, MOST = 8_000_000, 500_000_000
 """Bytes of the largest file, and of all files after `trim`. In memory, an answer is up to 20 times
 as large: a million queries are 80 MB, which are read in 0.05 s."""
 _SUFFIX = ".answer.parquet"
+_DAMAGED = OSError, pa.ArrowException, ValueError, KeyError, TypeError, NotImplementedError
 
 
 def file(home: Path, *asked: object) -> Path:
@@ -47,13 +48,13 @@ def of(path: Path, compute: Callable[[], DataFrame], *, stores: bool) -> DataFra
 
 def read(path: Path) -> DataFrame | None:
     """Return a stored answer; None if there is none, or if its file is damaged."""
-    with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
+    frame = None
+    with contextlib.suppress(*_DAMAGED):
         # Checksums are verified, since a file is not flushed to disk before it gets its name.
         stored = pq.ParquetFile(path, page_checksum_verification=True)
         frame = stored.read(use_threads=False).to_pandas()
-        os.utime(path)
-        return frame
-    return None
+        os.utime(path)  # an account that may not write reads the file all the same
+    return frame
 
 
 def write(path: Path, frame: DataFrame) -> None:
@@ -63,7 +64,7 @@ def write(path: Path, frame: DataFrame) -> None:
         return
     # One process writes (`exports.ahead`), so what it leaves when killed is overwritten.
     aside = path.with_name(".answer.tmp")
-    with contextlib.suppress(OSError, pa.ArrowException, ValueError, TypeError):
+    with contextlib.suppress(*_DAMAGED, OverflowError):
         make_folder(path.parent)
         aside.unlink(missing_ok=True)  # remove a link with this name, not its target
         try:
@@ -90,11 +91,10 @@ def trim(home: Path) -> None:
 def _is_same(stored: DataFrame | None, frame: DataFrame) -> bool:
     if stored is None or stored.attrs != frame.attrs:
         return False
-    try:
+    with contextlib.suppress(AssertionError):
         pd.testing.assert_frame_equal(stored, frame, check_exact=True)
-    except AssertionError:
-        return False
-    return True
+        return True
+    return False
 
 
 @cache

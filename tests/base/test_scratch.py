@@ -38,7 +38,9 @@ def test_what_a_killed_process_left_is_swept_and_nothing_of_one_that_lives(tmp_p
         assert scratch.sweep(tmp_path) == []
         assert (folder / "topics.tsv").exists()
         owner.kill()
-    assert scratch.sweep(tmp_path) == [folder]
+    # Whoever makes a folder may need the room.
+    with scratch.folder(tmp_path, "own-"):
+        assert not folder.exists()
     assert list((tmp_path / "tmp").iterdir()) == []
 
 

@@ -81,6 +81,29 @@ def test_a_new_run_changes_the_answer_and_a_damaged_file_is_not_read(bench: Benc
         pd.testing.assert_frame_equal(asked(bench), after)
 
 
+def test_no_byte_of_a_damaged_footer_stops_a_page(tmp_path: Path) -> None:
+    file = tmp_path / "x.answer.parquet"
+    stored_answers.write(file, DataFrame({"query": ["q1", "q2"], "value": [0.5, 1.0]}))
+    whole = file.read_bytes()
+    for place in range(len(whole) // 2, len(whole), 3):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0x20]) + whole[place + 1 :])
+        stored_answers.read(file)  # raises nothing
+
+
+def test_an_account_that_may_not_write_reads_what_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "x.answer.parquet"
+    stored_answers.write(file, frame := DataFrame({"value": [0.5]}))
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    monkeypatch.setattr("os.utime", refuse)
+    found = stored_answers.read(file)
+    assert found is not None and found.equals(frame)
+
+
 @pytest.mark.parametrize(
     ("column", "is_exact"),
     [

@@ -71,7 +71,8 @@ def in_shards(
     without ids, and named as in the complete index."""
     file = parquet_files.opened(documents)
     if span is None:
-        _write_ids(file, folder)
+        ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string())
+        pq.write_table(pa.table({"doc_id": ids}), folder / "ids.parquet")
     start, end = span or (0, file.metadata.num_rows)
     total, rest = end - start, records(file, start)
     if (folder / f"{name}.npy").exists():
@@ -203,11 +204,6 @@ def after(
 ) -> Callable[[int], None]:
     """Return a report of progress for `by_length`, whose texts come after `first` others."""
     return lambda done: progress(first + done, total, unit)
-
-
-def _write_ids(file: pq.ParquetFile, folder: Path) -> None:
-    ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string())
-    pq.write_table(pa.table({"doc_id": ids}), folder / "ids.parquet")
 
 
 def _file(folder: Path, name: str, array: str, number: int) -> Path:

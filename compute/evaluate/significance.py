@@ -411,7 +411,8 @@ def _tested(
         p, highest = _randomised(values, weights, family, drawn)
         p = family.chance(p)
         if correction == "maxT":
-            adjusted = drawn.p(_atleast(highest, family.farness(p)))
+            below = np.searchsorted(np.sort(highest), least(family.farness(p)), side="left")
+            adjusted = drawn.p(len(highest) - below)
             critical = drawn.critical(highest)
             ends = family.not_rejected(critical)
             return p, adjusted, family.widened(ends, family.level(critical)), ends[1] - ends[0]
@@ -470,11 +471,6 @@ def _carrying(parts: Values) -> float:
     squares = parts**2
     fourth = float(squares @ squares)
     return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
-
-
-def _atleast(drawn: Values, observed: Values) -> NDArray[np.int64]:
-    """Count the drawn values at least as large as each observed one, apart from rounding."""
-    return len(drawn) - np.searchsorted(np.sort(drawn), least(observed), side="left")
 
 
 def least(observed: Values) -> Values:

@@ -146,13 +146,14 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
     gain, known = np.full(len(place), HOLE, np.int32), known[:n][document]
     wanted, listed = query[held][known] * n + document[known], judged >= 0
     gain[known] = _gains(wanted, (asked * n + judged)[listed], gains[listed])
+    reached = [np.bincount(asked[gains >= level], minlength=len(queries)) for level in levels]
     return Lists(
         tuple(systems),
         tuple(queries.to_pylist()),
         _at(place, document, shape, -1),
         _at(place, gain, shape, 0),
         _at(place, known, shape, 0),
-        _reaching(asked, gains, levels, len(queries)),
+        np.stack(reached, axis=1).astype(np.int64),
         levels,
         np.bincount(asked, minlength=len(queries)).astype(np.int64),
     )
@@ -195,9 +196,3 @@ def _gains(wanted: Numbers, pairs: Numbers, gains: Numbers) -> Numbers:
     pairs, gains = pairs[order], gains[order]
     found = np.searchsorted(pairs, wanted).clip(max=len(pairs) - 1)
     return np.where(pairs[found] == wanted, gains[found], HOLE)
-
-
-def _reaching(asked: Numbers, gains: Numbers, levels: Numbers, n_queries: int) -> Numbers:
-    """Count the judged documents of each query that reach each level, (Q, L)."""
-    reached = [np.bincount(asked[gains >= level], minlength=n_queries) for level in levels]
-    return np.stack(reached, axis=1).astype(np.int64)

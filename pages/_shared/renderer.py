@@ -247,6 +247,22 @@ def _text(text: records.Text) -> None:
     st.markdown(icon + words, width=text.width)  # pyrefly: ignore
 
 
+def _message(message: records.Message) -> None:
+    st.info(escaping.text(message.text))
+
+
+def _code(code: records.Code) -> None:
+    st.code(code.text, language=None)
+
+
+def _prose(prose: records.Prose) -> None:
+    st.markdown(prose.text, width=prose.width or "stretch")
+
+
+def _passage(passage: records.Passage) -> None:
+    st.html(text.document(passage.title, passage.text, passage.query))
+
+
 def _static(static: records.Static) -> None:
     look: dict[str, Any] = {"hide_index": True, "border": "horizontal"}
     rows = static.rows.map(escaping.text) if static.is_foreign else static.rows
@@ -393,10 +409,10 @@ _DRAWN: Mapping[type, Callable[[Any], Any]] = {
     records.Widget: lambda widget: page_run.current().widgets[widget.name](**widget.values),
     records.Heading: _heading,
     records.Text: _text,
-    records.Message: lambda message: st.info(escaping.text(message.text)),
-    records.Code: lambda code: st.code(code.text, language=None),
-    records.Prose: lambda prose: st.markdown(prose.text, width=prose.width or "stretch"),
-    records.Passage: lambda shown: st.html(text.document(shown.title, shown.text, shown.query)),
+    records.Message: _message,
+    records.Code: _code,
+    records.Prose: _prose,
+    records.Passage: _passage,
     records.Static: _static,
     records.Note: drawing.note,
     records.Legends: _legends,

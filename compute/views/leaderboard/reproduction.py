@@ -29,7 +29,8 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
         printed, on=["dataset", "system"], suffixes=("", "_printed")
     )
     gap = both["value"] - both["value_printed"]
-    usual = both["source"].map(_usual_digits(printed)).astype(float)
+    digits = printed["value"].map(_digits).groupby(printed["source"])
+    usual = both["source"].map({source: own.mode().max() for source, own in digits}).astype(float)
     # Two values of BEIR-PL have more digits than the rest of their table.
     half = 0.5 / 10 ** np.maximum(usual, both["value_printed"].map(_digits))
     verdict = np.select(
@@ -57,12 +58,6 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
 def _digits(value: float) -> int:
     """Return the number of decimals of a published value; trailing zeros are unknown."""
     return max(len(f"{value:.6f}".rstrip("0").partition(".")[2]), 1)
-
-
-def _usual_digits(printed: DataFrame) -> dict[str, int]:
-    """Return each source's usual number of decimals; single values can have fewer or more."""
-    digits = printed["value"].map(_digits).groupby(printed["source"])
-    return {str(source): int(own.mode().max()) for source, own in digits}
 
 
 def _reason(row: dict, reasons: Sequence[dict]) -> str:

@@ -22,7 +22,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in ("leaderboard", "map") else pytest.mark.long)
+        pytest.param(
+            name, marks=() if name in ("leaderboard", "map", "holes") else pytest.mark.long
+        )
         for name in PAGES
     ],
 )

@@ -63,7 +63,7 @@ def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
         known = [(name, value, looks.plain(value, 2)) for name, value in entries if value == value]
         return ranked(title, known)
 
-    return Lists("Corpus", "Corpus", list(map(told, shown, others)))
+    return Lists("Corpus", "Other corpus", list(map(told, shown, others)))
 
 
 @in_lists(_lists)

@@ -9,6 +9,7 @@ from compute.exports.pages import PAGES
 from compute.store.store import Store
 from compute.views.page import Figure, Table, parts
 from compute.views.page.store_ask import opened
+from compute.views.shared.drawing import numbers
 from tests.support import pages
 
 
@@ -42,5 +43,8 @@ def test_a_page_without_a_browser_has_what_the_dashboard_draws(
     assert [one.title for one in found] == [drawn[one.key].title for one in found]
     for one in found:
         if isinstance(one, Figure):
+            # The data table below a figure takes no name of a column twice.
+            shown = numbers(drawn[one.key].figure).values()
+            assert all(rows.columns.is_unique for rows in shown)
             figure = one.drawn(theme="light").update_layout(clickmode=None)
             assert figure == drawn[one.key].figure.update_layout(clickmode=None)

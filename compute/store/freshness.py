@@ -98,7 +98,9 @@ def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
         # Runs stay valid if texts were added to a dataset that had only ids.
         if fingerprint not in (found.fingerprint, found.provenance.get(TEXTS_ADDED_TO)):
             return False
-    return part.kind != "hits" or not _breaks_the_rule(part, queries)
+    # A run may have self hits that its dataset now drops.
+    drops = queries is not None and queries.provenance.get("dataset", {}).get("drop_self", False)
+    return part.kind != "hits" or not drops or part.provenance.get("drop_self", True)
 
 
 def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
@@ -117,9 +119,3 @@ def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, st
     known = DATASETS.get(part.dataset)
     collection = record["collection"] if record else known.collection if known else part.dataset
     return kind, collection, ""
-
-
-def _breaks_the_rule(hits: Part, queries: Part | None) -> bool:
-    """Return whether a run keeps self hits that its dataset now drops."""
-    record = queries.provenance.get("dataset", {}) if queries else {}
-    return record.get("drop_self", False) and not hits.provenance.get("drop_self", True)

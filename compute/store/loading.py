@@ -95,8 +95,10 @@ def load(
         if loaded is not None and whole:
             return loaded
         raise
-    if loaded is not None and whole and _is_unchanged(loaded, origin):
-        return loaded
+    if loaded is not None and whole:
+        about = loaded.queries.provenance
+        if about["source"] == origin.identity() and about["dataset"] == loaded.dataset.record():
+            return loaded
     return publish(bench, dataset, origin, look(bench, origin), new=new, replace=replace)
 
 
@@ -127,11 +129,6 @@ def _taken(name: str, goes: Sequence[Part] = ()) -> Conflict:
         f" import-run FILES --dataset {name} adds runs to it; choose another name, or put this in"
         " its place on the server with python -m compute import-dataset --replace"
     )
-
-
-def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
-    about = loaded.queries.provenance
-    return about["source"] == origin.identity() and about["dataset"] == loaded.dataset.record()
 
 
 def stored(store: Store, dataset: Dataset) -> Loaded | None:

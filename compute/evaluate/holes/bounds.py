@@ -51,6 +51,8 @@ GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
 """The `Gain` of each measure that has ranges and order flips, by the measure's name."""
 POOL, COLLECTION = "pool", "collection"
 
+_AT_ONCE = 20_000
+"""Kinds of lists whose ranges are computed at once, to limit memory."""
 _MOST_KINDS = 2**62
 """Kinds of lists have numbers, which are reassigned before they exceed this and overflow."""
 
@@ -77,14 +79,25 @@ def by_kind(lists: Lists, measure: str, outside: Outside) -> tuple[dict[str, Any
     enough = gain.enough(seen.depth)
     # More could not matter: the ideal order is full.
     most = _MOST_KINDS if enough is None else enough + seen.depth
-    within = [np.minimum(counts, most) for counts in outside.values()]
-    some, query, kinds = distinct(seen, within)
+    within = {name: np.minimum(counts, most) for name, counts in outside.items()}
+    some, query, kinds = distinct(seen, [*within.values()])
+    parts = []
+    # In blocks, since some arrays have an entry per kind, level and additional document.
+    for at in range(0, max(len(query), 1), _AT_ONCE):
+        block = slice(at, at + _AT_ONCE)
+        wider = {name: counts[query[block]] for name, counts in within.items()}
+        parts.append(_ends(some.asked(block), gain, wider))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, kinds
+
+
+def _ends(some: Lists, gain: Gain, outside: Outside) -> dict[str, Any]:
+    """Return the columns of `by_kind` for some kinds; `outside` counts by kind."""
     gains = some.gain[0]
     n_holes = (gains == HOLE).sum(axis=1)
     fixed, ends = gain.found(gains), gain.ends(gains)
-    best = best_orders(some, gain, seen.depth)
+    best = best_orders(some, gain, some.depth)
     prefixes = ("", *(f"{name}_" for name in outside))
-    more = [counts[query] - n_holes for counts in within]
+    more = [counts - n_holes for counts in outside.values()]
     found: dict[str, Any] = {"n_holes": n_holes, "value": ratio(fixed, best.whole[0])}
     found |= {name + end: fixed for name in prefixes for end in ("low", "high")}
     for sign, end, gained in ((-1, "low", -ends[0]), (1, "high", ends[1])):
@@ -92,7 +105,7 @@ def by_kind(lists: Lists, measure: str, outside: Outside) -> tuple[dict[str, Any
         ranges = own, *raised(own, sign * fixed, gained, best, more)
         # Added to 0, since -0 would be shown with its sign.
         found |= {n + end: 0.0 + sign * one for n, one in zip(prefixes, ranges, strict=True)}
-    return found, kinds
+    return found
 
 
 def distinct(lists: Lists, within: Sequence[Numbers] = ()) -> tuple[Lists, Numbers, Numbers]:

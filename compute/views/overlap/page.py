@@ -167,11 +167,6 @@ def too_few(counted: DataFrame, unit: str) -> str:
     return f"{has} its {unit} counted; {need} for a comparison. Count them with {COMMAND} DATASET…."
 
 
-def _pair_link(numbers: str, *pair: str) -> Link:
-    """Return a link to a pair; the chosen kind of similarities is kept."""
-    return Link(names={"numbers": numbers, "pair": SEPARATOR.join(sorted(pair))})
-
-
 def _heatmap(view: View, square: DataFrame) -> Steps:
     """Yield the triangle and a table of pairs; a click opens a pair whose words are counted."""
     square = square.loc[names := _order(view, square), names]
@@ -189,7 +184,7 @@ def _heatmap(view: View, square: DataFrame) -> Steps:
         "pairs",
         "Vocabulary overlap of every pair of corpora",
         partial(heatmap.heatmap, square, titles, unit=view.unit, chosen=pair),
-        opens=partial(_pair_link, view.numbers),
+        opens=lambda *of: Link(names={"numbers": view.numbers, "pair": SEPARATOR.join(sorted(of))}),
         width="content",
         of=("floor", "order", "unit"),
         finding=_most_similar(rows, titles),

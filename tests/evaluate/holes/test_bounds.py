@@ -10,9 +10,11 @@ import pytest
 import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
 
 from compute.base.errors import WrongInput
 from compute.evaluate import holes
+from compute.evaluate.holes import bounds
 from tests.support.worlds import SOME, intervals
 
 GRADES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall"}
@@ -287,3 +289,20 @@ def test_a_range_that_ends_at_0_has_no_sign(measure: str) -> None:
         for name, column in found.select_dtypes("float").items():
             values = column.to_numpy()
             assert not np.signbit(values[values == 0]).any(), name
+
+
+@pytest.mark.parametrize("measure", ["nDCG@4", "AP@4", "R@4", "P@4"])
+def test_ranges_in_blocks_equal_those_at_once(
+    measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(5)
+    queries = [f"q{n}" for n in range(30)]
+    lists = {s: {q: " ".join(random.permutation([*DOCUMENTS])[:5]) for q in queries} for s in "AB"}
+    grades = {q: {doc: int(random.integers(3)) for doc in "abc"} for q in queries}
+    held = arranged(lists, grades, 4)
+    outside = {"pool": random.integers(4, 9, 30), "collection": np.full(30, 500)}
+    at_once = intervals(held, measure, outside)
+    assert at_once.drop_duplicates(["value", "low", "high"]).shape[0] > 3
+    for size in (1, 2, 7):
+        monkeypatch.setattr(bounds, "_AT_ONCE", size)
+        assert_frame_equal(intervals(held, measure, outside), at_once, rtol=1e-14)

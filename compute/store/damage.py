@@ -6,7 +6,7 @@ import logging
 import os
 import shlex
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from compute.base.errors import Missing, Unavailable
 from compute.base.settings import PROJECT
@@ -119,16 +119,12 @@ def verify(store: Store, *, anew: bool = False, progress: Progress = quiet) -> l
         found.append(store.verify(part, anew=anew))
         progress(number, len(live), "parts read")
         if number - kept == _WRITTEN or number == len(live):
-            _keep_found(store, live[kept:number], found[kept:])
+            pairs = zip(live[kept:number], found[kept:], strict=True)
+            if new := {one.id: one.sha256 for old, one in pairs if one.sha256 != old.sha256}:
+                state.keep_found(store.engine, new)
             kept = number
     store.forget_checksums(live)
     return found
-
-
-def _keep_found(store: Store, before: Sequence[Part], now: Sequence[Part]) -> None:
-    pairs = zip(before, now, strict=True)
-    if new := {found.id: found.sha256 for part, found in pairs if found.sha256 != part.sha256}:
-        state.keep_found(store.engine, new)
 
 
 def verify_beside(store: Store) -> threading.Thread:

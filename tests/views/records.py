@@ -14,6 +14,7 @@ from compute.store import run_versions
 from compute.store.store import Store
 from compute.views.page import Column, Figure, Message, Note, Page, Part, Table, Text, parts
 from compute.views.page.store_ask import StoreAsk, opened
+from compute.views.shared.labels import Box
 
 
 class Shown(NamedTuple):
@@ -76,3 +77,10 @@ def written(table: Table) -> DataFrame:
 def under(columns: Sequence[Column], rows: DataFrame) -> DataFrame:
     """Rows as these columns write them."""
     return written(Table("", "", rows, columns))
+
+
+def common(one: Box, other: Box) -> float:
+    """The area that both boxes cover."""
+    across = min(one.right, other.right) - max(one.left, other.left)
+    down = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return max(across, 0) * max(down, 0)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
@@ -201,13 +202,12 @@ def placed(
     """Return the marks and the labels of their names, in pixels from the upper left of the plot."""
     marks = _named(rows, cost, spans, theme, wide)
     covered = [
-        box
+        labels.along(*_place(*one, spans, wide), *_place(*other, spans, wide))
         for _, stairs in lines
         for one, other in itertools.pairwise(stairs)
-        for box in labels.along(*_place(*one, spans, wide), *_place(*other, spans, wide))
     ]
     within = labels.Box(0, 0, wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT)
-    return marks, labels.place(marks, within, covered)
+    return marks, labels.place(marks, within, np.concatenate([labels.NOWHERE, *covered]))
 
 
 def _named(

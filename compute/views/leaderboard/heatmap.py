@@ -475,6 +475,8 @@ def _axes(view: _View, theme: str) -> dict:
     tasks = _tasks(view, theme)
     right = max((width(one["text"], 13, theme) for one in tasks), default=0)
     names = axes.height_of_names(shown, **across)
+    # The rotated names of the last columns need room at the right.
+    lean = min(max((6 * (len(title) - 7) for title in shown[-3:]), default=0), 110)
     return {
         "xaxis": _columns(view, axes.names_across(shown, **across), theme),
         "yaxis": axes.CELLS | _rows(view),
@@ -482,7 +484,7 @@ def _axes(view: _View, theme: str) -> dict:
         "height": round(ROW * (last + 1)) + 50 + names,
         # Otherwise Plotly cuts off long rotated names at the top of a figure with few rows.
         "minreducedheight": ROW,
-        "margin": {"l": 8, "r": 8 + max(_lean(shown), round(right)), "t": 30, "b": 42},
+        "margin": {"l": 8, "r": 8 + max(lean, round(right)), "t": 30, "b": 42},
         **axes.CLICKED,
     }
 
@@ -508,8 +510,3 @@ def _rows(view: _View) -> dict:
         "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
         "ticklabelstandoff": 6,
     }
-
-
-def _lean(titles: list[str]) -> int:
-    """Return the pixels that the rotated names of the last columns need at the right."""
-    return min(max((6 * (len(title) - 7) for title in titles[-3:]), default=0), 110)

@@ -120,13 +120,12 @@ def names(
 ) -> list[labels.Label]:
     """Place each node's name. `nodes`: dataset, title; x, y and size in pixels."""
     places = nodes.set_index("dataset")[["x", "y"]]
-    crossed = [
-        box
-        for one, other in zip(lines["dataset"], lines["other"], strict=True)
-        for box in labels.along(*places.loc[one], *places.loc[other])
-    ]
+    ends = zip(lines["dataset"], lines["other"], strict=True)
+    drawn = [labels.along(*places.loc[one], *places.loc[other]) for one, other in ends]
     within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
-    return labels.place(_named(nodes, theme, room), within, crossed)
+    return labels.place(
+        _named(nodes, theme, room), within, np.concatenate([labels.NOWHERE, *drawn])
+    )
 
 
 def _named(nodes: DataFrame, theme: str, room: Room) -> list[labels.Mark]:
@@ -230,8 +229,8 @@ def values(
 ) -> list[line_values.Value]:
     """Place the similarities of the strongest lines; `nodes`: dataset, x, y, size."""
     led = leaders(nodes, named, theme, room)
-    covered = [label.box for label in named]
-    covered += [box for ends in led for box in labels.along(*ends, wide=1)]
+    boxes = labels.edges([label.box for label in named])
+    covered = np.concatenate([boxes, *(labels.along(*ends, wide=1) for ends in led)])
     within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
     # In print, no text may be smaller than the names.
     return line_values.place(nodes, lines, covered, within, room.font, theme)

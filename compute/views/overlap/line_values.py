@@ -11,6 +11,7 @@ from pandas import DataFrame
 
 from compute.views.shared import labels
 from compute.views.shared import theme as looks
+from compute.views.shared.labels import edges
 
 SMALL, MOST = 11, 5
 """Font size, and number of lines (the strongest) that show their value."""
@@ -43,18 +44,18 @@ class Value:
         return (self.box.left + self.box.right) / 2, (self.box.top + self.box.bottom) / 2
 
     @property
-    def leader(self) -> list[labels.Box]:
+    def leader(self) -> np.ndarray:
         """The thin line from the point to the text, as small boxes; none for a text on its line."""
         if math.dist(self.middle, self.point) < 1:
-            return []
-        return list(labels.along(*self.point, *self.middle, wide=1))
+            return labels.NOWHERE
+        return labels.along(*self.point, *self.middle, wide=1)
 
     def annotation(self, theme: str) -> dict[str, Any]:
         """Return the text as an annotation on its line, or next to it with a leader."""
         look, (x, y) = looks.palette(theme), self.middle
         font = {"size": SMALL, "color": look.muted}
         shown = {"text": self.text, "font": font, "bgcolor": look.background, "borderpad": 1}
-        if not self.leader:
+        if not len(self.leader):
             return shown | {"x": x, "y": y}
         ends = {"x": self.point[0], "y": self.point[1], "ax": x, "ay": y}
         # A dot at the leader's end shows which line the value belongs to.
@@ -65,27 +66,29 @@ class Value:
 def place(
     nodes: DataFrame,
     lines: DataFrame,
-    names: Sequence[labels.Box],
+    names: np.ndarray,
     within: labels.Box,
     size: float,
     theme: str,
 ) -> list[Value]:
     """Place the values of the strongest lines, the strongest first, so that none covers a mark or a
     text. `nodes`: dataset, x, y and size. `lines`: dataset, other, similarity, weakest first.
-    `names`: boxes of existing texts. `size`: the largest font in which values may be drawn. A value
-    is on its line if there is room, else as near as possible and off other lines. At most MOST
-    lines get a value; if one has no clear place, no weaker line is labelled instead."""
+    `names`: `labels.edges` of existing texts. `size`: the largest font in which values may be
+    drawn. A value is on its line if there is room, else as near as possible and off other lines. At
+    most MOST lines get a value; if one has no clear place, no weaker line is labelled instead."""
     at = {row["dataset"]: (row["x"], row["y"]) for row in nodes.to_dict("records")}
     pairs = list(zip(lines["dataset"], lines["other"], strict=True))
-    drawn = {pair: list(labels.along(*at[pair[0]], *at[pair[1]])) for pair in pairs}
+    drawn = {pair: labels.along(*at[pair[0]], *at[pair[1]]) for pair in pairs}
     found: list[Value] = []
     for own, similarity in list(zip(pairs, lines["similarity"], strict=True))[: -MOST - 1 : -1]:
         text = looks.plain(similarity, 2)
         room = labels.width(text, size, theme) + 4, size + 4
         options = list(_options(text, at[own[0]], at[own[1]], room))
-        costs = _costs(options, nodes, [*names, *(one.box for one in found)], found, within)
-        crossed = [one for pair in pairs if pair != own for one in drawn[pair]]
-        costs += _CROSSED * labels.overlaps([one.box for one in options], crossed).sum(axis=1)
+        costs = _costs(options, nodes, names, found, within)
+        others = [labels.NOWHERE, *(drawn[pair] for pair in pairs if pair != own)]
+        costs += _CROSSED * labels.crossed(
+            edges([one.box for one in options]), np.concatenate(others)
+        )
         best = int(costs.argmin())
         if costs[best] >= (_UNCLEAR if found else 2 * _UNCLEAR):
             break
@@ -118,26 +121,25 @@ def _options(text: str, one: Point, other: Point, room: Point) -> Iterator[Value
 def _costs(
     options: Sequence[Value],
     nodes: DataFrame,
-    texts: Sequence[labels.Box],
+    texts: np.ndarray,
     found: Sequence[Value],
     within: labels.Box,
 ) -> NDArray[np.float64]:
     """Return the cost of each position: its rank, plus a large cost if it covers something, is not
     `within`, or has a leader that crosses something."""
-    own = [one.box for one in options]
-    taken = [*texts, *(part for one in found for part in one.leader)]
-    covered = labels.overlaps(own, [*taken, *_squares(nodes, 1)]).any(axis=1)
-    outside = labels.overlaps(own, [within])[:, 0] < [box.overlap(box) - 1e-6 for box in own]
-    owners = [place for place, one in enumerate(options) for _ in one.leader]
-    led = [part for one in options for part in one.leader]
-    hit = labels.overlaps(led, [*taken, *_squares(nodes, _ROUND)]).sum(axis=1)
+    own = edges([one.box for one in options])
+    taken = [texts, edges([one.box for one in found]), *(one.leader for one in found)]
+    covered = labels.overlaps(own, np.concatenate([*taken, _squares(nodes, 1)])).any(axis=1)
+    whole = (own[:, 2:] - own[:, :2]).prod(axis=1)
+    outside = labels.overlaps(own, edges([within]))[:, 0] < whole - 1e-6
+    led = [one.leader for one in options]
+    owners = np.repeat(np.arange(len(led)), [len(one) for one in led])
+    hit = labels.crossed(np.concatenate(led), np.concatenate([*taken, _squares(nodes, _ROUND)]))
     across = np.bincount(owners, weights=hit, minlength=len(options)) > 0
     return np.arange(len(options)) + _UNCLEAR * across + 2 * _UNCLEAR * (covered | outside)
 
 
-def _squares(nodes: DataFrame, share: float) -> list[labels.Box]:
-    """Return the marks as squares, with their width multiplied by `share`."""
-    return [
-        _around((row["x"], row["y"]), share * row["size"], share * row["size"])
-        for row in nodes.to_dict("records")
-    ]
+def _squares(nodes: DataFrame, share: float) -> np.ndarray:
+    """Return the edges of the marks as squares, with their width multiplied by `share`."""
+    middle, reach = nodes[["x", "y"]].to_numpy(float), nodes[["size"]].to_numpy(float) * share / 2
+    return np.hstack([middle - reach, middle + reach])

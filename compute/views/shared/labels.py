@@ -2,7 +2,7 @@
 downwards, and estimated widths tend to exceed a browser's."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,10 @@ CLEARLY = 1
 ROUNDS = 8
 ORDERS = 24
 """Number of orders in which names are placed; the best result counts."""
+AT_ONCE = 2**15
+"""Overlaps computed at once."""
+NOWHERE = np.empty((0, 4))
+"""The `edges` of no box."""
 
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ -`°·")
 _BROAD = frozenset("mwMW@%—…&QOGCD")
@@ -34,12 +38,6 @@ class Box:
     top: float
     right: float
     bottom: float
-
-    def overlap(self, other: "Box") -> float:
-        """Return the area that both boxes cover."""
-        across = min(self.right, other.right) - max(self.left, other.left)
-        down = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return max(across, 0) * max(down, 0)
 
 
 @dataclass(frozen=True)
@@ -124,18 +122,18 @@ def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) 
     return Mark(x, y, radius, width(name, size, theme), size * 1.15)
 
 
-def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list[Label]:
+def place(marks: Sequence[Mark], within: Box, lines: np.ndarray = NOWHERE) -> list[Label]:
     """Return a label for each mark, in the position with the least overlap. In order of importance,
     names avoid each other and other marks, the area outside `within`, the halos of other marks, and
-    `lines` (boxes that may be crossed if necessary). Each name moves in turn until none gains by
-    moving; the best of several orders of turns counts."""
+    `lines` (`edges` of boxes that may be crossed if necessary). Each name moves in turn until none
+    gains by moving; the best of several orders of turns counts."""
     if not marks:
         return []
     options = [_options(mark) for mark in marks]
     many = len(options[0])
-    boxes = _array([label.box for sides in options for label in sides])
+    boxes = edges([label.box for sides in options for label in sides])
     alone = _alone(marks, boxes, within, lines).reshape(len(marks), -1)
-    area = _overlaps(boxes, boxes).reshape(len(marks), many, len(marks), many)
+    area = overlaps(boxes, boxes).reshape(len(marks), many, len(marks), many)
     # Even a small overlap looks like a mistake.
     names = 30 * area + 700 * (area > 0)
     names[range(len(marks)), :, range(len(marks)), :] = 0
@@ -152,7 +150,7 @@ def leaders(
     if len(marks) < 2:
         return []
     x, y, radius = np.array([(mark.x, mark.y, mark.radius) for mark in marks]).T
-    left, top, right, bottom = _array([label.box for label in placed]).T[..., None]
+    left, top, right, bottom = edges([label.box for label in placed]).T[..., None]
     across, down = np.maximum(left - x, x - right), np.maximum(top - y, y - bottom)
     apart = np.hypot(across.clip(0), down.clip(0)) - radius
     own = apart.diagonal().copy()
@@ -184,39 +182,38 @@ def _settled(alone: np.ndarray, names: np.ndarray, orders: np.ndarray) -> np.nda
     return chosen[costs.argmin()]
 
 
-def _alone(
-    marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: Sequence[Box]
-) -> np.ndarray:
+def _alone(marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: np.ndarray) -> np.ndarray:
     """Return the cost of each position of each name, ignoring the other names."""
     many = len(boxes) // len(marks)
     own = np.repeat(np.arange(len(marks)), many)
-    covered = _overlaps(boxes, _array([mark.box for mark in marks]))
-    near = _overlaps(boxes, _array([mark.halo for mark in marks]))
+    covered = overlaps(boxes, edges([mark.box for mark in marks]))
+    near = overlaps(boxes, edges([mark.halo for mark in marks]))
     covered[range(len(own)), own] = near[range(len(own)), own] = 0
-    crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
-    edges = np.array([within.left, within.top, within.right, within.bottom])
-    beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
+    beyond = np.maximum((edges([within]) - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
     # A position further away is so expensive that only names which would overlap take it.
     liked = np.arange(many) + 600 * (np.arange(many) >= len(_PLACES))
     preference = np.tile(liked, len(marks))
-    cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
+    cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed(boxes, lines)
     # Outside `within`, a name would be cut off or lie on an axis.
     return cost + 20 * beyond + 500 * (beyond > 0) + preference
 
 
-def _array(boxes: Sequence[Box]) -> np.ndarray:
+def edges(boxes: Sequence[Box]) -> np.ndarray:
     """Return left, top, right and bottom of each box, one row per box."""
     rows = [(box.left, box.top, box.right, box.bottom) for box in boxes]
     return np.array(rows, dtype=float).reshape(-1, 4)
 
 
-def overlaps(one: Sequence[Box], other: Sequence[Box]) -> np.ndarray:
-    """Return the overlap of each box of `one` (a row) with each box of `other` (a column)."""
-    return _overlaps(_array(one), _array(other))
+def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the row sums of `overlaps`, in blocks that fit into the processor's cache."""
+    at_once = max(AT_ONCE // max(len(other), 1), 1)
+    blocks = np.split(one, range(at_once, len(one), at_once))
+    return np.concatenate([overlaps(block, other).sum(axis=1) for block in blocks])
 
 
-def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the overlap of each box of `one` with each of `other`, given as rows of `_array`."""
+def overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the overlap of each box of `one` (a row) with each box of `other` (a column), both
+    from `edges`."""
     # One side after the other: NumPy is slow along an axis of two.
     across, down = (
         np.minimum(one[:, None, side + 2], other[:, side + 2])
@@ -226,10 +223,8 @@ def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.maximum(across, 0) * np.maximum(down, 0)
 
 
-def along(x0: float, y0: float, x1: float, y1: float, wide: float = 2) -> Iterator[Box]:
-    """Yield small boxes along a line, which `place` then keeps free of names."""
+def along(x0: float, y0: float, x1: float, y1: float, wide: float = 2) -> np.ndarray:
+    """Return the `edges` of small boxes along a line, which `place` then keeps free of names."""
     steps = max(int(max(abs(x1 - x0), abs(y1 - y0)) / 6), 1)
-    for step in range(steps + 1):
-        share = step / steps
-        x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
-        yield Box(x - wide, y - wide, x + wide, y + wide)
+    middle = [x0, y0] + np.arange(steps + 1)[:, None] / steps * [x1 - x0, y1 - y0]
+    return np.hstack([middle - wide, middle + wide])

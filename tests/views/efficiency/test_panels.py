@@ -16,7 +16,7 @@ from compute.views.efficiency import tables as efficiency_tables
 from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import legend, palette
 from tests.support.worlds import FEWER
-from tests.views.records import under
+from tests.views.records import common, under
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
 NAN = float("nan")
@@ -122,7 +122,7 @@ def test_names_do_not_collide(cost: str) -> None:
     assert len(notes) == 31
     _, placed = panels.placed(rows, cost, panels.spans(rows, cost), [], "light")
     crossing = sum(
-        one.box.overlap(other.box) > 0 for i, one in enumerate(placed) for other in placed[:i]
+        common(one.box, other.box) > 0 for i, one in enumerate(placed) for other in placed[:i]
     )
     assert crossing == 0
 

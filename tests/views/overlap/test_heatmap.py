@@ -21,7 +21,7 @@ from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import plain
 from tests.support.similar import EVIL, NINETEEN, TITLES, made_up, vocabularies
 from tests.support.worlds import CASES, seeds
-from tests.views.records import under
+from tests.views.records import common, under
 
 SAFE = "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}"
 
@@ -180,9 +180,9 @@ def collisions(placed: list[labels.Label], marks: list[labels.Box]) -> list[tupl
     """Pairs of names that cover each other, and names (mark negative) that cover a mark."""
     names = [label.box for label in placed]
     pairs = itertools.combinations(range(len(names)), 2)
-    found = [(a, b) for a, b in pairs if names[a].overlap(names[b]) > 0]
+    found = [(a, b) for a, b in pairs if common(names[a], names[b]) > 0]
     for place, box in enumerate(names):
-        found += [(place, -k) for k, mark in enumerate(marks) if k != place and box.overlap(mark)]
+        found += [(place, -k) for k, mark in enumerate(marks) if k != place and common(box, mark)]
     return found
 
 
@@ -280,8 +280,8 @@ def test_values_stand_at_the_strongest_lines_and_cover_nothing(seed: int, theme:
     found, others, strongest = valued(square(19, seed), theme)
     assert [value.text for value in found] == strongest[: line_values.MOST]
     own = [value.box for value in found]
-    assert not any(one.overlap(other) for one in own for other in others)
-    assert not any(one.overlap(other) for one, other in itertools.combinations(own, 2))
+    assert not any(common(one, other) for one in own for other in others)
+    assert not any(common(one, other) for one, other in itertools.combinations(own, 2))
 
 
 @pytest.mark.long
@@ -295,7 +295,7 @@ def test_the_strongest_lines_of_the_printed_figures_keep_their_values(
     found, others, strongest = valued(similarity_matrix.matrix(published.overlap()), theme, room)
     assert [value.text for value in found][:2] == ["1.00", ".94"]
     assert [value.text for value in found] == strongest[: len(found)] and len(found) >= least
-    assert not any(value.box.overlap(other) for value in found for other in others)
+    assert not any(common(value.box, other) for value in found for other in others)
     # FEVER and Climate-FEVER are nearly one collection: their marks leave little room between them.
     first = found[0].annotation(theme)
     at = ("ax", "ay") if first.get("showarrow") else ("x", "y")
@@ -324,6 +324,20 @@ def test_a_name_goes_a_line_further_only_where_it_must() -> None:
     assert {label.lines for label in placed} == {0, 1}
 
 
+@pytest.mark.parametrize("at_once", [1, 5, 2**15])
+def test_the_area_of_lines_below_a_name_is_that_of_their_boxes(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "AT_ONCE", at_once)
+    lines = labels.along(0, 0, 30, 40)
+    assert lines.tolist()[::6] == [[-2, -2, 2, 2], [28, 38, 32, 42]]
+    names = [labels.Box(0, y, 25, y + 9) for y in range(0, 50, 7)]
+    boxes = [labels.Box(*line) for line in lines.tolist()]
+    wanted = [sum(common(name, box) for box in boxes) for name in names]
+    assert labels.crossed(labels.edges(names), lines) == pytest.approx(wanted)
+    assert labels.crossed(labels.edges(names), labels.NOWHERE).tolist() == [0] * len(names)
+
+
 @CASES
 @given(
     st.lists(
@@ -336,7 +350,7 @@ def test_every_name_gets_one_place_beside_its_mark(rows: list[tuple[float, float
     found = labels.place(marks, labels.Box(0, 0, 700, 500))
     assert len(found) == len(marks)
     for mark, label in zip(marks, found, strict=True):
-        assert label.box.overlap(mark.box) == 0
+        assert common(label.box, mark.box) == 0
         assert label == mark.label(label.across, label.down, label.lines)
 
 

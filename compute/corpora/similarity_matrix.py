@@ -56,11 +56,15 @@ def by_likeness(square: DataFrame) -> list[str]:
     return [str(square.index[leaf]) for leaf in hierarchy.leaves_list(tree)]
 
 
-def by_domain(names: Sequence[str], domains: Mapping[str, str], known: Sequence[str]) -> list[str]:
-    """Sort names by domain, first as in `known`, then by name; the sort is stable."""
+def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str]) -> list[str]:
+    """Order names by domain, first as in `known`, then by name; within a domain, by similarity."""
     rank = {domain: place for place, domain in enumerate(known)}
-    of = {name: domains.get(name, "") for name in names}
-    return sorted(names, key=lambda name: (rank.get(of[name], len(rank)), of[name]))
+
+    def place(name: str) -> tuple[int, str]:
+        domain = domains.get(name, "")
+        return rank.get(domain, len(rank)), domain
+
+    return sorted(by_likeness(square), key=place)
 
 
 @remembered

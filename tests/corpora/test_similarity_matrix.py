@@ -46,8 +46,7 @@ def test_of_three_the_alike_two_are_nearest() -> None:
 def test_the_order_by_domain_keeps_domains_together_and_those_without_last() -> None:
     square = similarity_matrix.matrix(THREE)
     domains = {"a": "News", "b": "Own", "c": "Wikipedia"}
-    alike = similarity_matrix.by_likeness(square)
-    assert similarity_matrix.by_domain(alike, domains, DOMAINS) == ["c", "a", "b"]
+    assert similarity_matrix.by_domain(square, domains, DOMAINS) == ["c", "a", "b"]
 
 
 def test_lines_are_the_nearest_and_those_above_the_bound() -> None:

@@ -208,15 +208,10 @@ def _most_similar(rows: DataFrame, titles: Mapping[str, str]) -> str:
 
 def _order(view: View, square: DataFrame) -> list[str]:
     """Return the corpora in the chosen order."""
-    if view.numbers == PUBLISHED:
-        alike = similarity_matrix.by_likeness(square)
-    else:
-        found = view.ask(select.by_likeness, unit=view.unit, floor=view.floor)
-        alike = found["dataset"].tolist()
     if view.order == ORDERS[0]:
-        return alike
+        return similarity_matrix.by_likeness(square)
     domains = dict(zip(view.counted["dataset"], view.counted["domain"], strict=True))
-    return similarity_matrix.by_domain(alike, domains, DOMAINS)
+    return similarity_matrix.by_domain(square, domains, DOMAINS)
 
 
 def _table(view: View, rows: DataFrame, pairs: list[str], chosen: str, beside: int) -> Table:

@@ -6,7 +6,6 @@ import re
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.corpora import similarity_matrix
 from compute.corpora.overlap.tokens import UNITS
 from compute.corpora.stop_words import STOP_WORDS
 from compute.datasets import published
@@ -39,14 +38,6 @@ def similarities(unit: str, floor: float) -> str:
 def in_print(cursor: DuckDBPyConnection, source: str) -> DataFrame:
     """Return dataset, other, similarity of `published.overlap`, the only `source` there is."""
     return published.overlap()
-
-
-@question(shows="datasets")
-def by_likeness(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFrame:
-    """Return the corpora (dataset) of `similarities`, ordered so that similar ones are neighbours.
-    Stored ahead, it spares the first reader the import of SciPy."""
-    square = similarity_matrix.matrix(similarities(cursor, unit, floor))
-    return DataFrame({"dataset": similarity_matrix.by_likeness(square)}, dtype="str")
 
 
 @select(shows="datasets")

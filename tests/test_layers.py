@@ -24,7 +24,7 @@ MOST_ENTRIES: Mapping[str, int] = {
 }
 """Files and folders in a folder; of all others `OTHERS`."""
 OTHERS = 25
-MOST_LINES = 85_709
+MOST_LINES = 85_701
 """Lines of Python in compute/, pages/ and app.py together."""
 
 

@@ -98,9 +98,11 @@ def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
         # Runs stay valid if texts were added to a dataset that had only ids.
         if fingerprint not in (found.fingerprint, found.provenance.get(TEXTS_ADDED_TO)):
             return False
+    if part.kind != "hits" or queries is None:
+        return True
     # A run may have self hits that its dataset now drops.
-    drops = queries is not None and queries.provenance.get("dataset", {}).get("drop_self", False)
-    return part.kind != "hits" or not drops or part.provenance.get("drop_self", True)
+    drops = queries.provenance.get("dataset", {}).get("drop_self", False)
+    return not drops or part.provenance.get("drop_self", True)
 
 
 def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:

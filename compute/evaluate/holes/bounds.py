@@ -52,7 +52,7 @@ GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
 POOL, COLLECTION = "pool", "collection"
 
 _AT_ONCE = 20_000
-"""Kinds of lists whose ranges are computed at once, to limit memory."""
+"""Kinds of lists whose ranges are computed at once: arrays have an entry per kind and hole."""
 _MOST_KINDS = 2**62
 """Kinds of lists have numbers, which are reassigned before they exceed this and overflow."""
 
@@ -82,7 +82,6 @@ def by_kind(lists: Lists, measure: str, outside: Outside) -> tuple[dict[str, Any
     within = {name: np.minimum(counts, most) for name, counts in outside.items()}
     some, query, kinds = distinct(seen, [*within.values()])
     parts = []
-    # In blocks, since some arrays have an entry per kind, level and additional document.
     for at in range(0, max(len(query), 1), _AT_ONCE):
         block = slice(at, at + _AT_ONCE)
         wider = {name: counts[query[block]] for name, counts in within.items()}

@@ -94,9 +94,7 @@ class Loop:
 
     def run(self, report: Report) -> None:
         """Train until the last epoch, or until `patience` epochs have brought no improvement."""
-        while self.epoch < self.recipe.epochs and not (
-            self.best and self.epoch - self.best["epoch"] >= self.recipe.patience
-        ):
+        while self.epoch < self.recipe.epochs and not self._stalled():
             random = np.random.default_rng([self.recipe.seed, self.epoch])
             batches = examples.epoch(
                 self.examples.train, self.recipe.batch, self.recipe.hard_negatives, random
@@ -238,6 +236,10 @@ class Loop:
         )
         scored = measures.evaluate(run, self.examples.held_out_judgements, [TARGET], depth=10)
         return {TARGET: float(scored["value"].mean()), "added pieces": extra / len(tops)}
+
+    def _stalled(self) -> bool:
+        """Return whether `patience` epochs have brought no improvement."""
+        return bool(self.best) and self.epoch - self.best["epoch"] >= self.recipe.patience
 
     def _keep(self) -> None:
         """Write a checkpoint unless the last one is recent (see SPARING)."""

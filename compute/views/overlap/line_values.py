@@ -11,7 +11,6 @@ from pandas import DataFrame
 
 from compute.views.shared import labels
 from compute.views.shared import theme as looks
-from compute.views.shared.labels import edges
 
 SMALL, MOST = 11, 5
 """Font size, and number of lines (the strongest) that show their value."""
@@ -87,7 +86,7 @@ def place(
         costs = _costs(options, nodes, names, found, within)
         others = [labels.NOWHERE, *(drawn[pair] for pair in pairs if pair != own)]
         costs += _CROSSED * labels.crossed(
-            edges([one.box for one in options]), np.concatenate(others)
+            labels.edges([one.box for one in options]), np.concatenate(others)
         )
         best = int(costs.argmin())
         if costs[best] >= (_UNCLEAR if found else 2 * _UNCLEAR):
@@ -127,11 +126,11 @@ def _costs(
 ) -> NDArray[np.float64]:
     """Return the cost of each position: its rank, plus a large cost if it covers something, is not
     `within`, or has a leader that crosses something."""
-    own = edges([one.box for one in options])
-    taken = [texts, edges([one.box for one in found]), *(one.leader for one in found)]
+    own = labels.edges([one.box for one in options])
+    taken = [texts, labels.edges([one.box for one in found]), *(one.leader for one in found)]
     covered = labels.overlaps(own, np.concatenate([*taken, _squares(nodes, 1)])).any(axis=1)
     whole = (own[:, 2:] - own[:, :2]).prod(axis=1)
-    outside = labels.overlaps(own, edges([within]))[:, 0] < whole - 1e-6
+    outside = labels.overlaps(own, labels.edges([within]))[:, 0] < whole - 1e-6
     led = [one.leader for one in options]
     owners = np.repeat(np.arange(len(led)), [len(one) for one in led])
     hit = labels.crossed(np.concatenate(led), np.concatenate([*taken, _squares(nodes, _ROUND)]))

@@ -18,7 +18,7 @@ ROUNDS = 8
 ORDERS = 24
 """Number of orders in which names are placed; the best result counts."""
 AT_ONCE = 2**15
-"""Overlaps computed at once."""
+"""Overlaps that are computed at once, so that they fit into the processor's cache."""
 NOWHERE = np.empty((0, 4))
 """The `edges` of no box."""
 
@@ -205,7 +205,7 @@ def edges(boxes: Sequence[Box]) -> np.ndarray:
 
 
 def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the row sums of `overlaps`, in blocks that fit into the processor's cache."""
+    """Return the row sums of `overlaps`, without keeping all overlaps in memory."""
     at_once = max(AT_ONCE // max(len(other), 1), 1)
     blocks = np.split(one, range(at_once, len(one), at_once))
     return np.concatenate([overlaps(block, other).sum(axis=1) for block in blocks])

@@ -137,6 +137,8 @@ def test_stopping_the_dashboard_ends_the_installation(project: Path, how: signal
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # A shell may have started the tests in the background, where Ctrl-C is ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert process.stdout
         told = [process.stdout.readline().strip() for _ in range(2)]

@@ -213,7 +213,7 @@ def _told(error: CycloptsError, name: str) -> str:
 
 def _with_words(words: Sequence[str]) -> list[str]:
     """Return the arguments with an empty value after each option that was given without one."""
-    after = [*words[1:], "-"]
+    after = [*words, "-"][1:]
     return [
         f"{word}=" if word in WITHOUT_WORD and next_.startswith("-") else word
         for word, next_ in zip(words, after, strict=True)

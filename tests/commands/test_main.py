@@ -27,6 +27,14 @@ TWO = [str(PROJECT / "README.md"), str(PROJECT / "Makefile")]
 """Files that are there, whatever they hold."""
 
 
+@pytest.mark.parametrize("words", [[], ["show"], ["--help"]])
+def test_without_a_command_all_are_listed(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 0
+    assert "import-dataset" in capsys.readouterr().out
+
+
 @pytest.mark.long
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     for name in app.NAMES:
